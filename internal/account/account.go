@@ -267,7 +267,8 @@ func (c ProfileChanges) Apply(p Profile) (Profile, error) {
 
 // Errors of accounts.
 var (
-	ErrTaken         = fault.New(fault.Conflict, "value_taken", "Another account had one of these values. Try again.")
+	ErrTaken = fault.New(fault.Conflict, "value_taken",
+		"Another account already uses one of these values. Check them and try again.")
 	ErrEmailTaken    = fault.New(fault.Conflict, "email_taken", "There is already an account with this e-mail address.")
 	ErrUsernameTaken = fault.New(fault.Conflict, "username_taken", "This username is taken.")
 	ErrPhoneTaken    = fault.New(fault.Conflict, "phone_taken", "There is already an account with this phone number.")

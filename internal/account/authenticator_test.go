@@ -30,24 +30,24 @@ import (
 func TestAuthenticator_two_processes(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
-		here := accounttest.Open(t, db, accountredis.New(redis))
-		there := accounttest.OpenAnother(t, db, accountredis.New(redis), here.Clock)
-		here.CreateMember(t, lan)
+		local := accounttest.Open(t, db, accountredis.New(redis))
+		remote := accounttest.OpenAnother(t, db, accountredis.New(redis), local.Clock)
+		local.CreateMember(t, lan)
 		for _, flushed := range []bool{false, true} {
-			g, other := here.MustLogin(t, lan), here.MustLogin(t, lan)
-			for _, h := range []*accounttest.Env{here, there} {
+			g, other := local.MustLogin(t, lan), local.MustLogin(t, lan)
+			for _, h := range []*accounttest.Env{local, remote} {
 				testenv.NoError(t, errors.Join(h.Authenticate(t.Context(), g.Access), h.Authenticate(t.Context(), other.Access)))
 			}
-			testenv.NoError(t, here.Logout(t.Context(), g.Access, ""))
+			testenv.NoError(t, local.Logout(t.Context(), g.Access, ""))
 			if flushed {
 				flush(t, server.Addr())
 			}
-			wantFault(t, "in the same process", here.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
-			there.SyncRevocations(t)
-			wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
-			third := accounttest.OpenAnother(t, db, accountredis.New(redis), here.Clock)
+			wantFault(t, "in the same process", local.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			remote.SyncRevocations(t)
+			wantFault(t, "elsewhere", remote.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			third := accounttest.OpenAnother(t, db, accountredis.New(redis), local.Clock)
 			wantFault(t, "in a new process", third.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
-			for _, h := range []*accounttest.Env{here, there, third} {
+			for _, h := range []*accounttest.Env{local, remote, third} {
 				if err := h.Authenticate(t.Context(), other.Access); err != nil {
 					t.Errorf("another session, flushed %t: %v", flushed, err)
 				}
@@ -61,8 +61,8 @@ func flush(t *testing.T, addr string) {
 	conn := testenv.Must(net.Dial("tcp", addr))(t)
 	defer conn.Close()
 	testenv.Must(conn.Write([]byte("*1\r\n$8\r\nFLUSHALL\r\n")))(t)
-	if said, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(said, "+OK") || err != nil {
-		t.Fatalf("FLUSHALL: %q, %v", said, err)
+	if reply, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(reply, "+OK") || err != nil {
+		t.Fatalf("FLUSHALL: %q, %v", reply, err)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 		err := h.Authenticate(t.Context(), g.Access)
 		wantFault(t, "later", err, account.ErrRevocationsStale)
 		if fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("%v", err)
+			t.Errorf("Authenticate: error %v, want Unavailable", err)
 		}
 		h.SyncRevocations(t)
 	}
@@ -225,7 +225,7 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 func TestAuthenticator_blocked_tokens(t *testing.T) {
 	memory := accounttest.NewSessionCache()
 	h := accounttest.Open(t, sqldbtest.SQLite(t), memory)
-	there := accounttest.OpenAnother(t, h.DB, memory, h.Clock)
+	remote := accounttest.OpenAnother(t, h.DB, memory, h.Clock)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
 	testenv.NoError(t, h.Logout(t.Context(), g.Access, ""))
@@ -234,7 +234,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	}, ""); err != nil { // like a process that has just read SQL
 		t.Fatal(err)
 	}
-	wantFault(t, "elsewhere", there.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	wantFault(t, "elsewhere", remote.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
 }
 
 func TestAuthenticator_refuses(t *testing.T) {
@@ -261,13 +261,13 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	testenv.NoError(t, g.SyncRevocations(t.Context()))
 	testenv.Must(g.Authenticate(t.Context(), grant.Access))(t)
 	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
-		t.Errorf("FlushLastSeen returned %v", err)
+		t.Errorf("FlushLastSeen: error %v, want %v", err, store.failure)
 	}
 	store.failure = nil
 	testenv.NoError(t, g.FlushLastSeen(t.Context()))
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: grant.User.ID})
 	if err != nil || !all[0].LastSeenAt.Equal(h.Clock.Now()) {
-		t.Errorf("%+v, %v", all, err)
+		t.Errorf("Sessions = %+v, %v, want lastSeenAt %v", all, err, h.Clock.Now())
 	}
 }
 
@@ -285,8 +285,8 @@ func TestLogin_storm(t *testing.T) {
 		var in, busy atomic.Int64
 		for i := range 200 {
 			all.Go(func() {
-				who := account.Credentials{Email: email(i), Password: accounttest.Password}
-				switch _, err := h.Login(t.Context(), who, accounttest.Caller()); {
+				credentials := account.Credentials{Email: email(i), Password: accounttest.Password}
+				switch _, err := h.Login(t.Context(), credentials, accounttest.Caller()); {
 				case err == nil:
 					in.Add(1)
 				case errors.Is(err, account.ErrBusy):

@@ -56,7 +56,7 @@ func logins(b *testing.B, h *accounttest.Env) {
 		for pb.Next() {
 			in := account.Credentials{Email: address(int(turn.Add(1))), Password: accounttest.Password}
 			if _, err := h.Login(b.Context(), in, accounttest.Caller()); err != nil {
-				b.Errorf("%s: %v", in.Email, err)
+				b.Errorf("Login(%s): %v", in.Email, err)
 				return
 			}
 		}
@@ -67,13 +67,13 @@ func logins(b *testing.B, h *accounttest.Env) {
 func refusals(b *testing.B, h *accounttest.Env) {
 	b.Helper()
 	took := map[string][]time.Duration{}
-	try := func(who, email string) {
+	try := func(group, email string) {
 		begun := time.Now()
 		in := account.Credentials{Email: email, Password: "something else"}
 		if _, err := h.Login(b.Context(), in, accounttest.Caller()); !errors.Is(err, account.ErrLogin) {
-			b.Fatalf("%s: %v", email, err)
+			b.Fatalf("Login(%s): error %v, want ErrLogin", email, err)
 		}
-		took[who] = append(took[who], time.Since(begun))
+		took[group] = append(took[group], time.Since(begun))
 	}
 	for i := 0; b.Loop(); i++ {
 		try("known", address(i))
@@ -81,8 +81,8 @@ func refusals(b *testing.B, h *accounttest.Env) {
 		try("unknown", "no"+address(i)) // alternates the order, against bias by garbage collection
 		try("known", address(i))
 	}
-	for who, times := range took {
+	for group, times := range took {
 		slices.Sort(times)
-		b.ReportMetric(times[len(times)/2].Seconds()*1e3, who+"-ms")
+		b.ReportMetric(times[len(times)/2].Seconds()*1e3, group+"-ms")
 	}
 }

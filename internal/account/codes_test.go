@@ -57,11 +57,11 @@ func TestVerifyEmail(t *testing.T) {
 		wantFault(t, "again", verify(t, h, code), account.ErrCode)
 		u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
 		if u.Status != account.Active || !u.Registered || u.Version != 2 || err != nil {
-			t.Errorf("%+v, %v", u, err)
+			t.Errorf("Me = %+v, %v, want a registered ACTIVE account of version 2", u, err)
 		}
 		all := h.Emails(t, lan)
 		if l := all[len(all)-1]; len(all) != 2 || l.Template != account.TemplateWelcome || l.Fields[account.FieldCode] != "" {
-			t.Errorf("%+v", all)
+			t.Errorf("e-mails = %+v, want the code and a welcome without one", all)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestVerifyEmail_storm(t *testing.T) {
 						guess = "999999"
 					}
 					if err := verify(t, h, guess); !errors.Is(err, account.ErrCode) {
-						t.Errorf("%v", err)
+						t.Errorf("a wrong guess: error %v, want ErrCode", err)
 					}
 				}
 			})
@@ -172,7 +172,7 @@ func TestRequestCode_windows(t *testing.T) {
 				case err == nil:
 					sent++
 				case !errors.As(err, &f) || f.Kind != fault.TooMany || f.RetryAfter <= 0:
-					t.Fatalf("%s: %v", email, err)
+					t.Fatalf("RequestCode(%s): error %v, want TooMany with RetryAfter", email, err)
 				}
 				if again := h.RequestCode(t.Context(), account.Reset, email, accounttest.Caller()); fault.KindOf(again) != fault.TooMany {
 					t.Fatalf("%s, twice in a minute: %v", email, again)
@@ -243,7 +243,7 @@ func TestResetPassword(t *testing.T) {
 		}
 		u, err = h.Me(t.Context(), authz.Actor{UserID: u.ID})
 		if err != nil || u.Failures != 0 || u.Version != 3 {
-			t.Errorf("%+v, %v", u, err)
+			t.Errorf("Me = %+v, %v, want no failures and version 3", u, err)
 		}
 	})
 }
@@ -282,8 +282,8 @@ func TestStaffPasswords_are_audited(t *testing.T) {
 			t.Helper()
 			next := "a password that is long enough"
 			u := h.MustLogin(t, lan).User
-			who := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
-			testenv.NoError(t, change(t, h, who, accounttest.Password, next))
+			actor := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
+			testenv.NoError(t, change(t, h, actor, accounttest.Password, next))
 			h.Clock.Advance(time.Minute)
 			reset(t, h, accounttest.Password)
 		}

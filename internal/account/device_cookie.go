@@ -50,7 +50,7 @@ type deviceEntry struct {
 	user        int64
 	nonce       string    // identifies the entry where its failures are counted
 	expires     time.Time // whole seconds
-	fingerprint string    // of the password hash; reveals a changed password
+	fingerprint string    // fingerprint of the password hash; reveals a changed password
 }
 
 const deviceSeparator = ":"

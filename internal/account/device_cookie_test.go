@@ -28,7 +28,7 @@ func mustLoginWithDevice(t *testing.T, h *accounttest.Env, cookie, email, passwo
 	t.Helper()
 	g, err := loginWithDevice(t, h, cookie, email, password)
 	if err != nil || g.DeviceCookie == "" {
-		t.Fatalf("%s: %q, %v", email, g.DeviceCookie, err)
+		t.Fatalf("login of %s: cookie %q, error %v, want a cookie", email, g.DeviceCookie, err)
 	}
 	return g.DeviceCookie
 }
@@ -72,7 +72,7 @@ func TestLogin_known_device(t *testing.T) {
 			cookie = mustLoginWithDevice(t, h, cookie, lan, accounttest.Password)
 		}
 		if _, err := loginWithDevice(t, h, cookie, minh, "something else"); !errors.Is(err, account.ErrLogin) {
-			t.Errorf("a cookie of another account: %v", err)
+			t.Errorf("a cookie of another account: error %v, want ErrLogin", err)
 		}
 	})
 }
@@ -85,18 +85,18 @@ func TestChangePassword_during_failed_logins(t *testing.T) {
 		exhaustAccountLimit(t, h)
 		h.SyncRevocations(t)
 		again := testenv.Must(h.Refresh(t.Context(), g.Refresh))(t)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
-		cookie, err := h.ChangePassword(t.Context(), who, accounttest.Password, "another password", g.DeviceCookie)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), again.Access))(t)
+		cookie, err := h.ChangePassword(t.Context(), actor, accounttest.Password, "another password", g.DeviceCookie)
 		if err != nil || cookie == "" || cookie == g.DeviceCookie {
-			t.Fatalf("%q, %v", cookie, err)
+			t.Fatalf("ChangePassword: cookie %q, error %v, want a new cookie", cookie, err)
 		}
 		mustLoginWithDevice(t, h, cookie, lan, "another password")
 		h.Limits = nil
 		for range 9 {
-			wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
+			wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
 		}
-		wantFault(t, "wrong", change(t, h, who, "something else", "a third password"), account.ErrPassword)
-		if err := change(t, h, who, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
+		wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
+		if err := change(t, h, actor, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
 			t.Errorf("the eleventh guess of a session: %v", err)
 		}
 	})
@@ -145,7 +145,7 @@ func TestDeviceCookies_expire(t *testing.T) {
 		known := func(what, cookie, password string, want bool) {
 			t.Helper()
 			if _, err := loginWithDevice(t, h, cookie, lan, password); (err == nil) != want {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: login error %v, want success %t", what, err, want)
 			}
 			for range 101 { // the login has reset the failures
 				testenv.NoError(t, h.Store.RecordFailure(t.Context(), 1, passwordOf(t, h)))

@@ -7,7 +7,7 @@
 // Invariants of accounts and sessions:
 //
 //	S1 passwords are stored as argon2id hashes, refresh tokens as SHA-256, codes as HMAC; nothing else of them leaves
-//	   the process, and codes are sealed while they wait in the mail outbox
+//	   the process, and codes are encrypted while they wait in the mail outbox
 //	S2 a login computes one hash and a refusal writes once, whether the account exists or not; the number of concurrent
 //	   and of waiting hashes is bounded, and guesses at one name run one after the other; failures from a known device
 //	   or within a session count only against that device or session, and do not queue behind unknown clients

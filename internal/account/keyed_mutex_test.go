@@ -27,12 +27,12 @@ func TestKeyedMutex(t *testing.T) {
 		}()
 	}
 	if err := <-waiting; !errors.Is(err, ErrBusy) {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("one too many: error %v, want ErrBusy", err)
 	}
 	cancel()
 	for range HashQueue {
 		if err := <-waiting; !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled caller: %v", err)
+			t.Errorf("a cancelled caller: error %v, want Canceled", err)
 		}
 	}
 	unlock()

@@ -38,7 +38,7 @@ func (k Key) Derive(use string) Key { return deriveKey(string(k), use) }
 type Keys struct {
 	Token Key // signs access tokens and derives other signing keys, unless the operator configures another
 	Code  Key // HMAC key of stored one-time codes
-	Mail  Key // seals codes in queued e-mails
+	Mail  Key // encrypts codes in queued e-mails
 }
 
 // Names under which the keys are stored.
@@ -48,40 +48,40 @@ const (
 	MailKey  = "mail"
 )
 
-// errSeal is the same for a damaged text, another key and another purpose: the authentication does not distinguish
+// errDecrypt is the same for a damaged text, another key and another purpose: the authentication does not distinguish
 // them.
-var errSeal = errors.New("account: sealed text does not open with this key")
+var errDecrypt = errors.New("account: the text cannot be decrypted with this key")
 
-// Seal encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: text sealed for one
-// purpose does not open for another.
-func Seal(key Key, use, text string) (string, error) {
+// Encrypt encrypts a short text with AES-256-GCM and a random nonce. The purpose is authenticated: Decrypt fails with
+// another one.
+func Encrypt(key Key, use, text string) (string, error) {
 	box, err := newAEAD(key)
 	if err != nil {
 		return "", err
 	}
-	sealed := box.Seal(nil, nil, []byte(text), []byte(use)) //nolint:gosec // NewGCMWithRandomNonce generates the nonce
-	return base64.RawURLEncoding.EncodeToString(sealed), nil
+	encrypted := box.Seal(nil, nil, []byte(text), []byte(use)) //nolint:gosec // NewGCMWithRandomNonce generates the nonce
+	return base64.RawURLEncoding.EncodeToString(encrypted), nil
 }
 
-// Open decrypts a text from Seal.
-func Open(key Key, use, sealed string) (string, error) {
+// Decrypt decrypts a text from Encrypt.
+func Decrypt(key Key, use, encrypted string) (string, error) {
 	box, err := newAEAD(key)
 	if err != nil {
 		return "", err
 	}
-	data, err := base64.RawURLEncoding.DecodeString(sealed)
+	data, err := base64.RawURLEncoding.DecodeString(encrypted)
 	if err != nil {
-		return "", errSeal
+		return "", errDecrypt
 	}
 	text, err := box.Open(nil, nil, data, []byte(use))
 	if err != nil {
-		return "", errSeal
+		return "", errDecrypt
 	}
 	return string(text), nil
 }
 
 // newAEAD returns AES-256-GCM that puts a random nonce before each text. Random nonces of 96 bits allow 2^32 texts per
-// key (NIST SP 800-38D, section 8.3); an installation seals far fewer.
+// key (NIST SP 800-38D, section 8.3); an installation encrypts far fewer.
 func newAEAD(key Key) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -69,7 +69,7 @@ type SessionStore interface {
 	DeviceFailures(ctx context.Context, device string, since time.Time) (int64, error)
 	// Rotate decides about a refresh token and applies the decision.
 	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
-	// FindByToken returns the session of a refresh token, also of a spent one.
+	// FindByToken returns the session of a refresh token, including a spent one.
 	FindByToken(ctx context.Context, tokenHash string) (s Session, found bool, err error)
 	// Sessions returns the live sessions of an account, newest first.
 	Sessions(ctx context.Context, user int64, now time.Time) ([]Session, error)
@@ -200,7 +200,7 @@ func (a *Service) verifyPassword(ctx context.Context, u User, password string) (
 	return p, err
 }
 
-// comparePassword compares the password with a hash. Every path computes exactly one hash, also for unknown and
+// comparePassword compares the password with a hash. Every path computes exactly one hash, even for unknown and
 // disabled accounts (S2), and only a caller with the right password learns the account's state. With patient set, it
 // waits for a slot however long the queue is.
 func (a *Service) comparePassword(

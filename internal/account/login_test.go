@@ -34,7 +34,7 @@ func TestLogin_failures_are_incidents(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := flush(); len(got) != 1 || got[0].Subject != try.want || got[0].Address != "192.0.2.7" {
-				t.Errorf("%s: %+v", try.email, got)
+				t.Errorf("incidents after the login of %s = %+v, want one of %s from 192.0.2.7", try.email, got, try.want)
 			}
 			h.Clock.Advance(time.Hour)
 			flush()

@@ -49,7 +49,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var logins []*modelLogin
 		testenv.NoError(rt, clearSessions(t, h))
-		some := func(rt *rapid.T) *modelLogin {
+		anyLogin := func(rt *rapid.T) *modelLogin {
 			if len(logins) == 0 {
 				rt.Skip("no session")
 			}
@@ -71,7 +71,7 @@ func TestModel(t *testing.T) {
 				}
 			},
 			"refresh": func(rt *rapid.T) {
-				l := some(rt)
+				l := anyLogin(rt)
 				age := min(rapid.IntRange(0, 3).Draw(rt, "age"), len(l.tokens)-1)
 				token := l.tokens[len(l.tokens)-1-age]
 				now := h.Clock.Now()
@@ -97,7 +97,7 @@ func TestModel(t *testing.T) {
 				}
 			},
 			"logout": func(rt *rapid.T) {
-				l := some(rt)
+				l := anyLogin(rt)
 				testenv.NoError(rt, h.Logout(t.Context(), "", rapid.SampledFrom(l.tokens).Draw(rt, "token")))
 				l.over = true
 			},

@@ -74,7 +74,7 @@ func TestHasher(t *testing.T) {
 	hasher := NewHasher(cheapParams, 1)
 	phc, err := hasher.Hash(t.Context(), " Pass wörd 1 ")
 	if err != nil || !strings.HasPrefix(phc, "$argon2id$v=19$m=16,t=1,p=1$") {
-		t.Fatalf("%q, %v", phc, err)
+		t.Fatalf("Hash = %q, %v, want a PHC string of argon2id", phc, err)
 	}
 	again, _ := hasher.Hash(t.Context(), " Pass wörd 1 ")
 	if again == phc {
@@ -84,7 +84,7 @@ func TestHasher(t *testing.T) {
 		" Pass wörd 1 ": true, "Pass wörd 1": false, " pass wörd 1 ": false, " Pass wo\u0308rd 1 ": false, "": false,
 	} {
 		if ok, outdated, err := hasher.Verify(t.Context(), phc, password); ok != want || outdated || err != nil {
-			t.Errorf("%q: %t, %t, %v", password, ok, outdated, err)
+			t.Errorf("Verify(%q) = %t, outdated %t, %v, want %t", password, ok, outdated, err, want)
 		}
 	}
 	if _, _, err := hasher.Verify(t.Context(), phc, strings.Repeat("x", 129)); fault.KindOf(err) != fault.Invalid {
@@ -96,7 +96,7 @@ func TestHasher_outdated(t *testing.T) {
 	phc := testenv.Must(NewHasher(cheapParams, 1).Hash(t.Context(), "a password"))(t)
 	for _, better := range []Argon2Params{{Memory: 32, Time: 1, Threads: 1}, {Memory: 16, Time: 2, Threads: 1}} {
 		if ok, outdated, err := NewHasher(better, 1).Verify(t.Context(), phc, "a password"); !ok || !outdated || err != nil {
-			t.Errorf("%+v: %t, %t, %v", better, ok, outdated, err)
+			t.Errorf("Verify with %+v = %t, outdated %t, %v, want true and outdated", better, ok, outdated, err)
 		}
 	}
 	if ok, outdated, _ := NewHasher(Argon2Params{Memory: 8, Time: 1, Threads: 1}, 1).Verify(t.Context(), phc, "a password"); !ok || outdated {
@@ -117,7 +117,7 @@ func TestHasher_Verify_foreign_hashes(t *testing.T) {
 	} {
 		before := hasher.Stats().Computed
 		if ok, _, err := hasher.Verify(t.Context(), phc, ""); ok || err != nil {
-			t.Errorf("%q: %t, %v", phc, ok, err)
+			t.Errorf("Verify(%q) = %t, %v, want false", phc, ok, err)
 		}
 		if n := hasher.Stats().Computed - before; n != 1 {
 			t.Errorf("%q: %d computations", phc, n)
@@ -140,7 +140,7 @@ func TestHasher_bounded(t *testing.T) {
 	}
 	for range 200 - HashQueue { // refused while both slots are taken
 		if err := <-errs; !errors.Is(err, ErrBusy) || fault.KindOf(err) != fault.Unavailable {
-			t.Fatalf("%v", err)
+			t.Fatalf("Hash with a full queue: error %v, want ErrBusy", err)
 		}
 	}
 	<-hasher.slots
@@ -153,7 +153,7 @@ func TestHasher_bounded(t *testing.T) {
 	}
 	s := hasher.Stats()
 	if s.Computed != HashQueue || s.Refused != 200-HashQueue || s.Peak > 2 || s.Waiting != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats = %+v, want at most 2 at a time, and no waiting one", s)
 	}
 }
 

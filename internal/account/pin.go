@@ -30,7 +30,7 @@ const LimitPin = "pin_account"
 // Errors of PINs.
 var (
 	// ErrPin answers every wrong PIN alike, so that the answer does not reveal who has a PIN.
-	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong ones in a row it must be set again.")
+	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong attempts in a row it must be reset.")
 	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
 	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
 	// ErrPinOwn refuses to reset one's own PIN without the password: a session alone, such as one on a tablet
@@ -84,14 +84,14 @@ func CheckPin(pin string) error {
 }
 
 // SetPin sets an actor's PIN. It needs the current password.
-func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin string) error {
-	if !MayHavePin(who.Role) {
+func (a *Service) SetPin(ctx context.Context, actor authz.Actor, password, pin string) error {
+	if !MayHavePin(actor.Role) {
 		return ErrPinRole
 	}
 	if err := CheckPin(pin); err != nil {
 		return err
 	}
-	if _, _, err := a.verifyCurrentPassword(ctx, who, password); err != nil {
+	if _, _, err := a.verifyCurrentPassword(ctx, actor, password); err != nil {
 		return err
 	}
 	hash, err := a.Hasher.Hash(ctx, pin)
@@ -99,26 +99,26 @@ func (a *Service) SetPin(ctx context.Context, who authz.Actor, password, pin str
 		return err
 	}
 	// A new PIN also resets the count of wrong ones.
-	return a.Pins.SetPin(ctx, who, hash, a.Now())
+	return a.Pins.SetPin(ctx, actor, hash, a.Now())
 }
 
 // RemovePin removes an actor's PIN. If there is none, it does nothing.
-func (a *Service) RemovePin(ctx context.Context, who authz.Actor) error {
-	return a.Pins.SetPin(ctx, who, "", a.Now())
+func (a *Service) RemovePin(ctx context.Context, actor authz.Actor) error {
+	return a.Pins.SetPin(ctx, actor, "", a.Now())
 }
 
 // Colleagues returns who may take over at the actor's device.
-func (a *Service) Colleagues(ctx context.Context, who authz.Actor) ([]Colleague, error) {
-	if !authz.IsStaff(who.Role) {
+func (a *Service) Colleagues(ctx context.Context, actor authz.Actor) ([]Colleague, error) {
+	if !authz.IsStaff(actor.Role) {
 		return nil, ErrPinRole
 	}
-	return a.Pins.Colleagues(ctx, who.Branches, who.AllBranches)
+	return a.Pins.Colleagues(ctx, actor.Branches, actor.AllBranches)
 }
 
 // TakeOver begins a session of a colleague on the device where the actor is logged in. It ends no later than the
 // actor's session, so that a chain of PINs cannot keep a tablet logged in.
-func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin string, c Caller) (IssuedTokens, error) {
-	if !authz.IsStaff(who.Role) {
+func (a *Service) TakeOver(ctx context.Context, actor authz.Actor, user int64, pin string, c Caller) (IssuedTokens, error) {
+	if !authz.IsStaff(actor.Role) {
 		return IssuedTokens{}, ErrPinRole
 	}
 	guesses := limitKey{LimitPin, "user:" + decimal(user)}
@@ -132,16 +132,16 @@ func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin
 	}
 	// The session is read before the PIN is compared: if it has ended, no attempt must count against the colleague's
 	// PIN.
-	until, err := a.sessionEnd(ctx, who)
+	until, err := a.sessionEnd(ctx, actor)
 	if err != nil {
 		return IssuedTokens{}, err
 	}
 	// comparePin has counted the attempt against the PIN. A wrong one counts in the rate limit and as an incident too.
-	u, p, err := a.comparePin(ctx, who, user, pin)
+	u, p, err := a.comparePin(ctx, actor, user, pin)
 	if err != nil {
 		if errors.Is(err, ErrPin) {
 			a.countFailure(ctx, guesses)
-			a.Incidents.Add(who.String(), audit.ActionLoginFailed, userSubject(user), c.Address)
+			a.Incidents.Add(actor.String(), audit.ActionLoginFailed, userSubject(user), c.Address)
 		}
 		return IssuedTokens{}, err
 	}
@@ -149,13 +149,13 @@ func (a *Service) TakeOver(ctx context.Context, who authz.Actor, user int64, pin
 }
 
 // sessionEnd returns when the actor's session ends.
-func (a *Service) sessionEnd(ctx context.Context, who authz.Actor) (time.Time, error) {
-	sessions, err := a.SessionStore.Sessions(ctx, who.UserID, a.Now())
+func (a *Service) sessionEnd(ctx context.Context, actor authz.Actor) (time.Time, error) {
+	sessions, err := a.SessionStore.Sessions(ctx, actor.UserID, a.Now())
 	if err != nil {
 		return time.Time{}, err
 	}
 	for _, s := range sessions {
-		if s.ID == who.Session {
+		if s.ID == actor.Session {
 			return s.ExpiresAt, nil
 		}
 	}
@@ -164,14 +164,14 @@ func (a *Service) sessionEnd(ctx context.Context, who authz.Actor) (time.Time, e
 
 // comparePin counts the attempt, then compares; beginning the session resets the count. It computes one hash for every
 // account (S2). Attempts count only between colleagues of a branch, so that others cannot block a PIN.
-func (a *Service) comparePin(ctx context.Context, who authz.Actor, user int64, pin string) (User, LoginProof, error) {
+func (a *Service) comparePin(ctx context.Context, actor authz.Actor, user int64, pin string) (User, LoginProof, error) {
 	u, err := a.Users.User(ctx, user)
 	// An unknown account continues with the zero User, so that the answer and its cost are those of a wrong PIN.
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return User{}, LoginProof{}, err
 	}
 	hash := ""
-	if u.Status == Active && MayHavePin(u.Role) && worksWith(who, u) {
+	if u.Status == Active && MayHavePin(u.Role) && worksWith(actor, u) {
 		if hash, err = a.Pins.TryPin(ctx, user); err != nil {
 			return User{}, LoginProof{}, err
 		}
@@ -185,6 +185,6 @@ func (a *Service) comparePin(ctx context.Context, who authz.Actor, user int64, p
 }
 
 // worksWith reports whether an account works in one of the actor's branches.
-func worksWith(who authz.Actor, u User) bool {
-	return who.AllBranches || slices.ContainsFunc(u.Branches, who.Sees)
+func worksWith(actor authz.Actor, u User) bool {
+	return actor.AllBranches || slices.ContainsFunc(u.Branches, actor.Sees)
 }

@@ -21,7 +21,7 @@ func TestCheckPin(t *testing.T) {
 		"12a4": false, "": false, "１２８５": false, "1212": true, "1357": true,
 	} {
 		if err := account.CheckPin(pin); (err == nil) != good {
-			t.Errorf("%q: %v", pin, err)
+			t.Errorf("CheckPin(%q) = %v, want success %t", pin, err, good)
 		}
 	}
 }
@@ -81,27 +81,27 @@ func TestTakeOver(t *testing.T) {
 		f := newTablet(t, h)
 		all, err := f.Colleagues(t.Context(), f.at)
 		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != authz.RoleKitchen || all[0].Name == "" {
-			t.Fatalf("%+v, %v", all, err)
+			t.Fatalf("Colleagues = %+v, %v, want the cook", all, err)
 		}
 		f.Clock.Advance(29 * time.Minute)
-		mine, err := f.Sessions(t.Context(), f.at)
-		if err != nil || len(mine) != 1 {
-			t.Fatal(mine, err)
+		ownSessions, err := f.Sessions(t.Context(), f.at)
+		if err != nil || len(ownSessions) != 1 {
+			t.Fatal(ownSessions, err)
 		}
 		g, err := f.takeOver(t, pin)
 		if err != nil || g.User.Role != authz.RoleKitchen || g.Session.UserID != f.cook.ID {
-			t.Fatalf("%+v, %v", g.User, err)
+			t.Fatalf("TakeOver = %+v, %v, want the cook's session", g.User, err)
 		}
 		f.SyncRevocations(t)
 		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
-			t.Errorf("%+v, %v", a, err)
+			t.Errorf("Authenticate = %+v, %v, want user %d", a, err, f.cook.ID)
 		}
-		if g.Session.ExpiresAt.After(mine[0].ExpiresAt) {
-			t.Errorf("ends at %v, the tablet's at %v", g.Session.ExpiresAt, mine[0].ExpiresAt)
+		if g.Session.ExpiresAt.After(ownSessions[0].ExpiresAt) {
+			t.Errorf("session ends at %v, after the tablet's at %v", g.Session.ExpiresAt, ownSessions[0].ExpiresAt)
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
 		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Errorf("at a tablet that is logged out: %v", err)
+			t.Errorf("at a tablet that is logged out: error %v, want ErrInvalidToken", err)
 		}
 	})
 }
@@ -110,11 +110,11 @@ func TestTakeOver(t *testing.T) {
 func TestTakeOver_wrong_pins(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
-		there := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
+		otherProcess := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
 		var wg sync.WaitGroup
 		for i := range 24 {
 			wg.Go(func() {
-				at := []*accounttest.Env{h, there}[i%2]
+				at := []*accounttest.Env{h, otherProcess}[i%2]
 				if _, err := at.TakeOver(t.Context(), f.at, f.cook.ID, "0852", accounttest.Caller()); err == nil {
 					t.Error("a wrong PIN was accepted")
 				}
@@ -122,10 +122,10 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 		}
 		wg.Wait()
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the right one after that: %v", err)
+			t.Errorf("the right one after that: error %v, want ErrPin", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Colleagues after ten wrong PINs = %+v, %v, want none", all, err)
 		}
 		f.setPin(t, "cook@example.com")
 		for range account.MaxPinFailures - 1 {
@@ -134,13 +134,13 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			}
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("after nine wrong ones: %v", err)
+			t.Errorf("TakeOver after nine wrong PINs: %v", err)
 		}
 		if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("a right PIN did not reset the count: %v", err)
+			t.Errorf("TakeOver, whose success before must reset the count: %v", err)
 		}
 	})
 }
@@ -150,40 +150,40 @@ func TestTakeOver_refused(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		stranger := f.hire(t, "far@example.com", authz.RoleManager, 2)
-		far := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
+		otherBranch := stranger.Actor(h.MustLogin(t, "far@example.com").Session.ID)
 		for range account.MaxPinFailures + 1 {
-			if _, err := f.TakeOver(t.Context(), far, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
+			if _, err := f.TakeOver(t.Context(), otherBranch, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
 				t.Fatal(err)
 			}
 		}
-		if all, err := f.Colleagues(t.Context(), far); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+		if all, err := f.Colleagues(t.Context(), otherBranch); err != nil || len(all) != 0 {
+			t.Errorf("Colleagues of another branch = %+v, %v, want none", all, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("a stranger's attempts counted: %v", err)
+			t.Errorf("TakeOver after a stranger's attempts: %v", err)
 		}
 		if _, err := f.TakeOver(t.Context(), f.at, 1<<40, pin, accounttest.Caller()); !errors.Is(err, account.ErrPin) {
-			t.Errorf("an unknown account: %v", err)
+			t.Errorf("an unknown account: error %v, want ErrPin", err)
 		}
 		member := h.CreateMember(t, lan)
 		as := member.Actor(h.MustLogin(t, lan).Session.ID)
 		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPinRole) {
-			t.Errorf("from a member's phone: %v", err)
+			t.Errorf("from a member's phone: error %v, want ErrPinRole", err)
 		}
 		if err := f.SetPin(t.Context(), as, accounttest.Password, pin); !errors.Is(err, account.ErrPinRole) {
-			t.Errorf("a member's PIN: %v", err)
+			t.Errorf("a member's PIN: error %v, want ErrPinRole", err)
 		}
 		h.SetRole(t, f.cook.ID, authz.RoleOwner)
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("an owner by PIN: %v", err)
+			t.Errorf("an owner by PIN: error %v, want ErrPin", err)
 		}
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Colleagues with an owner = %+v, %v, want none", all, err)
 		}
 		h.SetRole(t, f.cook.ID, authz.RoleKitchen)
 		h.SetStatus(t, f.cook.ID, account.Disabled)
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("a disabled account: %v", err)
+			t.Errorf("a disabled account: error %v, want ErrPin", err)
 		}
 	})
 }
@@ -193,21 +193,21 @@ func TestSetPin(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		g := h.MustLogin(t, "cook@example.com")
-		who := g.User.Actor(g.Session.ID)
-		if err := f.SetPin(t.Context(), who, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
-			t.Errorf("another password: %v", err)
+		actor := g.User.Actor(g.Session.ID)
+		if err := f.SetPin(t.Context(), actor, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
+			t.Errorf("another password: error %v, want ErrPassword", err)
 		}
-		if err := f.SetPin(t.Context(), who, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
+		if err := f.SetPin(t.Context(), actor, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
 			t.Error(err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
-			t.Errorf("the PIN before: %v", err)
+			t.Errorf("TakeOver with the PIN before: %v", err)
 		}
 		for range 2 {
-			testenv.NoError(t, f.RemovePin(t.Context(), who))
+			testenv.NoError(t, f.RemovePin(t.Context(), actor))
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("removed: %v", err)
+			t.Errorf("removed: error %v, want ErrPin", err)
 		}
 	})
 }
@@ -226,21 +226,21 @@ func TestResetPin(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); err != nil {
-			t.Errorf("after a refused PIN: %v", err)
+			t.Errorf("Authenticate after a refused PIN: %v", err)
 		}
 		u, err := manage.ResetPin(t.Context(), authz.System(), f.cook.ID, "250317")
 		if err != nil || u.ID != f.cook.ID {
-			t.Fatalf("%+v, %v", u, err)
+			t.Fatalf("ResetPin = %+v, %v, want user %d", u, err, f.cook.ID)
 		}
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Errorf("a session of the PIN before: %v", err)
+			t.Errorf("a session of the PIN before: error %v, want ErrInvalidToken", err)
 		}
 		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the PIN before: %v", err)
+			t.Errorf("the PIN before: error %v, want ErrPin", err)
 		}
 		g := testenv.Must(f.takeOver(t, "250317"))(t)
 		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {
-			t.Errorf("the new session: %v", err)
+			t.Errorf("Authenticate in the new session: %v", err)
 		}
 	})
 }

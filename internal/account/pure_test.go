@@ -19,7 +19,7 @@ func TestNormalizeEmail(t *testing.T) {
 		"a@b.vn": "a@b.vn", " Lan.Nguyen+x@Example.COM ": "lan.nguyen+x@example.com", "o'hara@a-b.co.uk": "o'hara@a-b.co.uk",
 	} {
 		if got, ok := NormalizeEmail(in); !ok || got != want {
-			t.Errorf("%q: %q, %t", in, got, ok)
+			t.Errorf("NormalizeEmail(%q) = %q, %t, want %q", in, got, ok, want)
 		}
 	}
 	for _, in := range []string{
@@ -68,19 +68,19 @@ func TestProfile_Normalized_refuses(t *testing.T) {
 		"much": {Extra: json.RawMessage(`{"a":"` + strings.Repeat("x", 8<<10) + `"}`)},
 	} {
 		if _, err := p.Normalized(); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Normalized(%s): error %v, want Invalid", name, err)
 		}
 	}
 }
 
 func TestProfileChanges_Apply(t *testing.T) {
 	empty, city := "", " Huế "
-	was := Profile{Email: "a@b.vn", Phone: "0912345678", City: "Hà Nội", Surname: "Trần", Extra: json.RawMessage(`{"a":1}`)}
-	got, err := ProfileChanges{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(was)
+	before := Profile{Email: "a@b.vn", Phone: "0912345678", City: "Hà Nội", Surname: "Trần", Extra: json.RawMessage(`{"a":1}`)}
+	got, err := ProfileChanges{Phone: &empty, City: &city, Extra: json.RawMessage(`{}`)}.Apply(before)
 	if d := cmp.Diff(Profile{Email: "a@b.vn", City: "Huế", Surname: "Trần"}, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if got, err := (ProfileChanges{}).Apply(was); err != nil || !cmp.Equal(got, was) {
+	if got, err := (ProfileChanges{}).Apply(before); err != nil || !cmp.Equal(got, before) {
 		t.Errorf("nothing changed: %+v, %v", got, err)
 	}
 }
@@ -130,7 +130,7 @@ func TestSessionLifetimes(t *testing.T) {
 		u := User{Role: role, Status: Active}
 		s := newSession("s", u, Caller{}, "a", noon)
 		if s.IdleUntil.Sub(noon) != want[0] || s.ExpiresAt.Sub(noon) != want[1] {
-			t.Errorf("%s: %v, %v", role, s.IdleUntil, s.ExpiresAt)
+			t.Errorf("session of %s: idle until %v, expires at %v, want %v and %v later", role, s.IdleUntil, s.ExpiresAt, want[0], want[1])
 		}
 		late := noon.Add(want[1] - time.Minute)
 		s = s.Rotated(u, "b", "", late)
@@ -145,7 +145,7 @@ func TestSession_StartedAfter(t *testing.T) {
 	u := User{Role: authz.RoleUser, Status: Active, ValidFrom: noon}
 	for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(time.Millisecond)} {
 		if s := newSession("s", u, Caller{}, "a", at).StartedAfter(u.ValidFrom); !s.Alive(u, noon.Add(time.Second)) {
-			t.Errorf("%v: %+v", at, s)
+			t.Errorf("session that starts at %v = %+v, want a valid one", at, s)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func TestCodes_are_uniform(t *testing.T) {
 	for range 10_000 {
 		code := newCode()
 		if !wellFormedCode(code) {
-			t.Fatalf("%q", code)
+			t.Fatalf("newCode = %q, want six digits", code)
 		}
 		first[code[0]-'0']++
 	}
@@ -196,7 +196,7 @@ func TestCodes_are_uniform(t *testing.T) {
 	}
 	for _, bad := range []string{"", "12345", "1234567", "12345a", "١٢٣", " 12345"} {
 		if wellFormedCode(bad) {
-			t.Errorf("%q", bad)
+			t.Errorf("wellFormedCode(%q) = true, want false", bad)
 		}
 	}
 }
@@ -214,33 +214,33 @@ func TestCodeHash_binds(t *testing.T) {
 	}
 }
 
-func TestSeal(t *testing.T) {
+func TestEncrypt(t *testing.T) {
 	k := NewKey()
-	a, _ := Seal(k, "use", "123456")
-	b, _ := Seal(k, "use", "123456")
+	a, _ := Encrypt(k, "use", "123456")
+	b, _ := Encrypt(k, "use", "123456")
 	if a == b || strings.Contains(a, "123456") {
-		t.Errorf("%q, %q", a, b)
+		t.Errorf("Encrypt = %q and %q, want two different ciphertexts", a, b)
 	}
-	if text, err := Open(k, "use", a); text != "123456" || err != nil {
-		t.Errorf("%q, %v", text, err)
+	if text, err := Decrypt(k, "use", a); text != "123456" || err != nil {
+		t.Errorf("Decrypt = %q, %v, want 123456", text, err)
 	}
 	flipped := "A" + a[1:]
 	if a[0] == 'A' {
 		flipped = "B" + a[1:]
 	}
-	for what, open := range map[string]func() (string, error){
-		"another key": func() (string, error) { return Open(NewKey(), "use", a) },
-		"another use": func() (string, error) { return Open(k, "other", a) },
-		"changed":     func() (string, error) { return Open(k, "use", flipped) },
-		"cut":         func() (string, error) { return Open(k, "use", a[:10]) },
-		"empty":       func() (string, error) { return Open(k, "use", "") },
-		"no base64":   func() (string, error) { return Open(k, "use", "!") },
+	for what, decrypt := range map[string]func() (string, error){
+		"another key": func() (string, error) { return Decrypt(NewKey(), "use", a) },
+		"another use": func() (string, error) { return Decrypt(k, "other", a) },
+		"changed":     func() (string, error) { return Decrypt(k, "use", flipped) },
+		"cut":         func() (string, error) { return Decrypt(k, "use", a[:10]) },
+		"empty":       func() (string, error) { return Decrypt(k, "use", "") },
+		"no base64":   func() (string, error) { return Decrypt(k, "use", "!") },
 	} {
-		if text, err := open(); err == nil {
-			t.Errorf("%s: %q", what, text)
+		if text, err := decrypt(); err == nil {
+			t.Errorf("Decrypt with %s = %q, want an error", what, text)
 		}
 	}
-	if _, err := Seal(k[:5], "use", "x"); err == nil {
-		t.Error("Seal accepted a short key")
+	if _, err := Encrypt(k[:5], "use", "x"); err == nil {
+		t.Error("Encrypt accepted a short key")
 	}
 }

@@ -13,7 +13,7 @@ import (
 type Rotation struct {
 	TokenHash string
 	NextHash  string
-	Sealed    string // the successor, sealed with the token that was sent
+	Successor string // the new token, encrypted with the token that was sent
 	Now       time.Time
 }
 
@@ -32,12 +32,12 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 	}
 	// The successor is proposed before the verdict is known, so that judging and rotating take one transaction.
 	next := NewRefreshToken()
-	sealed, err := sealSuccessor(token, next)
+	successor, err := encryptSuccessor(token, next)
 	if err != nil {
-		return IssuedTokens{}, fault.Wrap("seal a token", err)
+		return IssuedTokens{}, fault.Wrap("encrypt a token", err)
 	}
 	o, err := a.SessionStore.Rotate(ctx, Rotation{
-		TokenHash: TokenHash(token), NextHash: TokenHash(next), Sealed: sealed, Now: a.Now(),
+		TokenHash: TokenHash(token), NextHash: TokenHash(next), Successor: successor, Now: a.Now(),
 	})
 	if err != nil {
 		return IssuedTokens{}, err
@@ -45,8 +45,8 @@ func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, erro
 	switch o.Verdict {
 	case RefreshRotate:
 	case RefreshRepeat:
-		if next, err = openSuccessor(token, o.Session.Successor); err != nil {
-			return IssuedTokens{}, fault.Wrap("open a token", err)
+		if next, err = decryptSuccessor(token, o.Session.Successor); err != nil {
+			return IssuedTokens{}, fault.Wrap("decrypt a token", err)
 		}
 	case RefreshReuse:
 		a.Observer.reused()
@@ -105,13 +105,13 @@ func (a *Service) endSession(ctx context.Context, user int64, session string, no
 }
 
 // Sessions returns the live sessions of an actor, newest first.
-func (a *Service) Sessions(ctx context.Context, who authz.Actor) ([]Session, error) {
-	return a.SessionStore.Sessions(ctx, who.UserID, a.Now())
+func (a *Service) Sessions(ctx context.Context, actor authz.Actor) ([]Session, error) {
+	return a.SessionStore.Sessions(ctx, actor.UserID, a.Now())
 }
 
 // EndSession ends a session of an actor. A session of another account is reported as not found.
-func (a *Service) EndSession(ctx context.Context, who authz.Actor, session string) error {
-	found, err := a.SessionStore.End(ctx, who.UserID, session, EndByOwner, a.Now())
+func (a *Service) EndSession(ctx context.Context, actor authz.Actor, session string) error {
+	found, err := a.SessionStore.End(ctx, actor.UserID, session, EndByOwner, a.Now())
 	if err != nil {
 		return err
 	}

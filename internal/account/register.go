@@ -42,7 +42,7 @@ func (a *Service) Register(ctx context.Context, r Registration, c Caller) (User,
 	code := newCode()
 	l, err := a.codeEmail(u, TemplateVerify, code, c.Locale, u.CreatedAt)
 	if err != nil {
-		return User{}, fault.Wrap("seal a code", err)
+		return User{}, fault.Wrap("encrypt a code", err)
 	}
 	if u, err = a.Users.Register(ctx, u, a.newStoredCode(u, Verify, code, u.CreatedAt), l); err != nil {
 		return User{}, err
@@ -65,10 +65,10 @@ func (a *Service) newStoredCode(u User, p Purpose, code string, now time.Time) C
 
 // codeEmail returns the e-mail that carries a code.
 func (a *Service) codeEmail(u User, template, code, locale string, now time.Time) (Email, error) {
-	sealed, err := Seal(a.Keys.Mail, mailPurpose, code)
+	encrypted, err := Encrypt(a.Keys.Mail, mailPurpose, code)
 	return Email{
 		To: u.Email, Template: template, Locale: locale, Expires: now.Add(CodeTTL),
-		Fields: map[string]string{FieldCode: sealed, FieldName: u.Greeting()},
+		Fields: map[string]string{FieldCode: encrypted, FieldName: u.Greeting()},
 	}, err
 }
 

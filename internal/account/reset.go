@@ -36,7 +36,7 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 		text := newCode()
 		code = a.newStoredCode(u, p, text, now)
 		if l, err = a.codeEmail(u, templateFor(p), text, c.Locale, now); err != nil {
-			return fault.Wrap("seal a code", err)
+			return fault.Wrap("encrypt a code", err)
 		}
 	}
 	wait, err := a.Codes.Send(ctx, code, l)
@@ -156,24 +156,24 @@ var ErrPassword = fault.New(fault.Forbidden, "password_wrong", "The current pass
 // ChangePassword replaces an actor's password and ends all other sessions of the account. It returns the device's new
 // cookie; all other devices of the account become unknown until their next login.
 func (a *Service) ChangePassword(
-	ctx context.Context, who authz.Actor, present, next, cookie string,
+	ctx context.Context, actor authz.Actor, present, next, cookie string,
 ) (newMarks string, err error) {
 	// A password that is unfit for any account is refused before the current one is hashed.
-	if err := CheckPassword(next, authz.IsStaff(who.Role)); err != nil {
+	if err := CheckPassword(next, authz.IsStaff(actor.Role)); err != nil {
 		return "", err
 	}
-	u, p, err := a.verifyCurrentPassword(ctx, who, present)
+	u, p, err := a.verifyCurrentPassword(ctx, actor, present)
 	if err != nil {
 		return "", err
 	}
-	if err := CheckPassword(next, authz.IsStaff(who.Role), u.Email, u.Username); err != nil {
+	if err := CheckPassword(next, authz.IsStaff(actor.Role), u.Email, u.Username); err != nil {
 		return "", err
 	}
 	if p.NewHash, err = a.Hasher.Hash(ctx, next); err != nil {
 		return "", err
 	}
-	p.Request, p.Address = who.Request, who.Address
-	ended, err := a.SessionStore.ChangePassword(ctx, u.ID, p, who.Session, a.Now())
+	p.Request, p.Address = actor.Request, actor.Address
+	ended, err := a.SessionStore.ChangePassword(ctx, u.ID, p, actor.Session, a.Now())
 	if err != nil {
 		return "", err
 	}
@@ -184,18 +184,18 @@ func (a *Service) ChangePassword(
 
 // verifyCurrentPassword verifies an actor's current password. A session has a limit of its own, like a known device, so
 // that strangers who guess at the account do not keep its owner from changing the password.
-func (a *Service) verifyCurrentPassword(ctx context.Context, who authz.Actor, password string) (User, LoginProof, error) {
-	u, err := a.Users.User(ctx, who.UserID)
+func (a *Service) verifyCurrentPassword(ctx context.Context, actor authz.Actor, password string) (User, LoginProof, error) {
+	u, err := a.Users.User(ctx, actor.UserID)
 	if err != nil {
 		return User{}, LoginProof{}, err
 	}
-	p, ok, err := a.verifyWithinDeviceBudget(ctx, u, "session "+who.Session, password)
+	p, ok, err := a.verifyWithinDeviceBudget(ctx, u, "session "+actor.Session, password)
 	if err == nil && !ok {
 		// The session has used up its attempts. Unlike a login it has no second limit to continue with.
 		return User{}, LoginProof{}, limitError(LimitLoginAccount, DeviceWindow)
 	}
 	if errors.Is(err, ErrLogin) {
-		a.Incidents.Add(who.String(), audit.ActionLoginFailed, userSubject(u.ID), who.Address)
+		a.Incidents.Add(actor.String(), audit.ActionLoginFailed, userSubject(u.ID), actor.Address)
 		err = ErrPassword
 	}
 	return u, p, err

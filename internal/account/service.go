@@ -47,7 +47,7 @@ type Email struct {
 	To       string
 	Template string
 	Locale   string
-	Fields   map[string]string // values of the template; the code is sealed, see OpenFields
+	Fields   map[string]string // values of the template; the code is encrypted, see DecryptFields
 	Expires  time.Time         // not sent after this time
 }
 
@@ -69,17 +69,17 @@ const (
 	welcomeTTL  = 24 * time.Hour
 )
 
-// OpenFields returns the fields of an e-mail with its code unsealed, for the sender.
-func (k Keys) OpenFields(fields map[string]string) (map[string]string, error) {
-	open := maps.Clone(fields)
-	if sealed, ok := fields[FieldCode]; ok {
-		code, err := Open(k.Mail, mailPurpose, sealed)
+// DecryptFields returns the fields of an e-mail with its code decrypted, for the sender.
+func (k Keys) DecryptFields(fields map[string]string) (map[string]string, error) {
+	decrypted := maps.Clone(fields)
+	if encrypted, ok := fields[FieldCode]; ok {
+		code, err := Decrypt(k.Mail, mailPurpose, encrypted)
 		if err != nil {
 			return nil, err
 		}
-		open[FieldCode] = code
+		decrypted[FieldCode] = code
 	}
-	return open, nil
+	return decrypted, nil
 }
 
 // UserStore stores accounts, normally accountsql.
@@ -200,13 +200,13 @@ func (a *Service) countFailure(ctx context.Context, shares ...limitKey) {
 }
 
 // Me returns the account of an actor.
-func (a *Service) Me(ctx context.Context, who authz.Actor) (User, error) {
-	return a.Users.User(ctx, who.UserID)
+func (a *Service) Me(ctx context.Context, actor authz.Actor) (User, error) {
+	return a.Users.User(ctx, actor.UserID)
 }
 
 // ChangeMe changes the profile of an actor's own account.
-func (a *Service) ChangeMe(ctx context.Context, who authz.Actor, c ProfileChanges) (User, error) {
-	return a.Users.UpdateProfile(ctx, who.UserID, a.Now(), c.Apply)
+func (a *Service) ChangeMe(ctx context.Context, actor authz.Actor, c ProfileChanges) (User, error) {
+	return a.Users.UpdateProfile(ctx, actor.UserID, a.Now(), c.Apply)
 }
 
 // Greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.

@@ -52,9 +52,9 @@ func login(t *testing.T, h *accounttest.Env, password string) error {
 	return err
 }
 
-func change(t *testing.T, h *accounttest.Env, who authz.Actor, present, next string) error {
+func change(t *testing.T, h *accounttest.Env, actor authz.Actor, present, next string) error {
 	t.Helper()
-	_, err := h.ChangePassword(t.Context(), who, present, next, "")
+	_, err := h.ChangePassword(t.Context(), actor, present, next, "")
 	return err
 }
 
@@ -72,17 +72,17 @@ func TestRegister(t *testing.T) {
 		want, _ := p.Normalized()
 		testenv.Equal(t, want, got.Profile)
 		if d := cmp.Diff(made, got); d != "" {
-			t.Errorf("the returned account differs from the stored one: %s", d)
+			t.Errorf("account (-returned +stored):\n%s", d)
 		}
 		if got.Role != authz.RoleUser || got.Status != account.Pending || got.Registered || got.Version != 1 ||
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
-			t.Errorf("%+v", got)
+			t.Errorf("registered account = %+v, want a PENDING USER of version 1 with an argon2id hash", got)
 		}
 		letters := h.Emails(t, lan)
 		if len(letters) != 1 || letters[0].Template != account.TemplateVerify || letters[0].Locale != "en" ||
 			letters[0].Fields[account.FieldName] != "Lan" || !letters[0].Expires.Equal(h.Clock.Now().Add(5*time.Minute)) ||
 			strings.Contains(letters[0].Fields[account.FieldCode], h.Code(t, lan)) {
-			t.Errorf("%+v", letters)
+			t.Errorf("e-mails = %+v, want one with an encrypted code, valid for 5 minutes", letters)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestLogin(t *testing.T) {
 		u := h.CreateMember(t, lan)
 		g := h.MustLogin(t, "LAN@example.com ")
 		if g.User.ID != u.ID || g.ExpiresIn != account.AccessTokenTTL || len(g.Refresh) != 43 {
-			t.Errorf("%+v", g)
+			t.Errorf("Login = %+v, want tokens of user %d", g, u.ID)
 		}
 		a, err := h.Authenticator.Authenticate(t.Context(), g.Access)
 		want := authz.Actor{
@@ -164,7 +164,7 @@ func TestLogin(t *testing.T) {
 		}
 		for _, c := range []account.Credentials{{}, {Email: lan, Username: "lan.n"}} {
 			if _, err := h.Login(t.Context(), c, accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%+v: %v", c, err)
+				t.Errorf("Login(%+v): error %v, want Invalid", c, err)
 			}
 		}
 	})
@@ -302,7 +302,7 @@ func TestLogin_rehashes(t *testing.T) {
 		}
 		u, err := h.Me(t.Context(), authz.Actor{UserID: g.User.ID})
 		if err != nil || !strings.Contains(u.PasswordHash, "m=32,t=2") {
-			t.Errorf("%s, %v", u.PasswordHash, err)
+			t.Errorf("password hash = %s, %v, want new parameters", u.PasswordHash, err)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (l *refusingLimits) Peek(_ context.Context, policy, _ string) (time.Duratio
 func TestLimits(t *testing.T) {
 	h := newSQLiteEnv(t)
 	u := h.CreateMember(t, lan)
-	who := authz.Actor{UserID: u.ID}
+	actor := authz.Actor{UserID: u.ID}
 	for policy, do := range map[string]func() error{
 		account.LimitLoginAccountIP: func() error { return login(t, h, accounttest.Password) },
 		account.LimitLoginAccount:   func() error { return login(t, h, accounttest.Password) },
@@ -349,17 +349,17 @@ func TestLimits(t *testing.T) {
 			wantKind, wantCode = fault.Unavailable, "busy"
 		}
 		if !errors.As(err, &f) || f.Kind != wantKind || f.Code != wantCode || f.RetryAfter != 7*time.Second {
-			t.Errorf("%s: %v", policy, err)
+			t.Errorf("%s: error %v, want %v, %s and RetryAfter 7s", policy, err, wantKind, wantCode)
 		}
 		if n := h.Hasher.Stats().Computed - before; n != 0 {
 			t.Errorf("%s: %d hashes for a refused request", policy, n)
 		}
 	}
 	h.Limits = &refusingLimits{policy: account.LimitLoginAccount}
-	if err := change(t, h, who, accounttest.Password, accounttest.Password+"!"); err != nil { // a session has a limit of its own
+	if err := change(t, h, actor, accounttest.Password, accounttest.Password+"!"); err != nil { // a session has a limit of its own
 		t.Errorf("changing the password while strangers guess: %v", err)
 	}
-	if err := change(t, h, who, accounttest.Password+"!", accounttest.Password); err != nil {
+	if err := change(t, h, actor, accounttest.Password+"!", accounttest.Password); err != nil {
 		t.Error(err)
 	}
 	l := &refusingLimits{policy: account.LimitLoginIP}
@@ -392,7 +392,7 @@ func TestChangeMe(t *testing.T) {
 			t.Error(d, err)
 		}
 		if kept.City != city || kept.Email != lan || kept.Version != 3 || !kept.UpdatedAt.Equal(h.Clock.Now()) {
-			t.Errorf("%+v", kept)
+			t.Errorf("Me = %+v, want the new city and version 3", kept)
 		}
 		_, err = h.ChangeMe(t.Context(), authz.Actor{UserID: 99}, account.ProfileChanges{City: &city})
 		wantFault(t, "an unknown account", err, authz.ErrUser)
@@ -402,18 +402,18 @@ func TestChangeMe(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
-		here, there := h.MustLogin(t, lan), h.MustLogin(t, lan)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), here.Access))(t)
-		if err := change(t, h, who, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
+		current, other := h.MustLogin(t, lan), h.MustLogin(t, lan)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), current.Access))(t)
+		if err := change(t, h, actor, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("her own address: %v", err)
 		}
-		wantFault(t, "wrong", change(t, h, who, "something else", "another password"), account.ErrPassword)
-		testenv.NoError(t, change(t, h, who, accounttest.Password, "another password"))
-		if err := h.Authenticate(t.Context(), here.Access); err != nil {
+		wantFault(t, "wrong", change(t, h, actor, "something else", "another password"), account.ErrPassword)
+		testenv.NoError(t, change(t, h, actor, accounttest.Password, "another password"))
+		if err := h.Authenticate(t.Context(), current.Access); err != nil {
 			t.Errorf("this session: %v", err)
 		}
-		wantFault(t, "another session", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
-		_, err := h.Refresh(t.Context(), there.Refresh)
+		wantFault(t, "another session", h.Authenticate(t.Context(), other.Access), authz.ErrInvalidToken)
+		_, err := h.Refresh(t.Context(), other.Refresh)
 		wantFault(t, "its refresh token", err, account.ErrRefresh)
 		wantFault(t, "the old password", login(t, h, accounttest.Password), account.ErrLogin)
 		if err := login(t, h, "another password"); err != nil {

@@ -52,9 +52,9 @@ func SessionLifetimes(role string) (idle, whole time.Duration) {
 type Session struct {
 	ID           string
 	UserID       int64
-	TokenHash    string // of the current refresh token
-	PreviousHash string // of the refresh token before it
-	Successor    string // the current token, sealed with the previous one
+	TokenHash    string // hash of the current refresh token
+	PreviousHash string // hash of the refresh token before it
+	Successor    string // the current token, encrypted with the previous one
 	RotatedAt    time.Time
 	Device       string
 	Address      string
@@ -130,9 +130,9 @@ func (s Session) JudgeRefresh(u User, tokenHash string, now time.Time) RefreshVe
 
 // Rotated returns the session after its token was spent. IdleUntil never exceeds ExpiresAt, so it is the end of an
 // unused session.
-func (s Session) Rotated(u User, nextHash, sealed string, now time.Time) Session {
+func (s Session) Rotated(u User, nextHash, successor string, now time.Time) Session {
 	idle, _ := SessionLifetimes(u.Role)
-	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, sealed
+	s.PreviousHash, s.TokenHash, s.Successor = s.TokenHash, nextHash, successor
 	s.RotatedAt, s.LastSeenAt = now, now
 	if s.IdleUntil = now.Add(idle); s.ExpiresAt.Before(s.IdleUntil) {
 		s.IdleUntil = s.ExpiresAt
@@ -184,5 +184,5 @@ type SessionCache interface {
 // Errors of sessions.
 var (
 	ErrRefresh = fault.New(fault.Unauthenticated, "refresh_token_invalid", "Log in again.")
-	ErrSession = fault.New(fault.NotFound, "session_not_found", "There is no such session.")
+	ErrSession = fault.New(fault.NotFound, "session_not_found", "Session not found.")
 )

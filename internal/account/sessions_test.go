@@ -161,11 +161,11 @@ func TestSessions_last_seen(t *testing.T) {
 		g := h.MustLogin(t, lan)
 		h.Clock.Advance(9 * time.Minute)
 		h.SyncRevocations(t)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), g.Access))(t)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), g.Access))(t)
 		testenv.NoError(t, h.Authenticator.FlushLastSeen(t.Context()))
-		all, err := h.Sessions(t.Context(), who)
+		all, err := h.Sessions(t.Context(), actor)
 		if err != nil || len(all) != 1 || !all[0].LastSeenAt.Equal(h.Clock.Now()) || !all[0].IdleUntil.Equal(h.Clock.Now().Add(30*time.Minute)) {
-			t.Errorf("%+v, %v", all, err)
+			t.Errorf("Sessions = %+v, %v, want one that was seen now", all, err)
 		}
 		h.Clock.Advance(29 * time.Minute)
 		refresh(t, h, g.Refresh)
@@ -226,17 +226,17 @@ func TestEndSession(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
 		h.CreateMember(t, minh)
-		here, there, foreign := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
-		who := testenv.Must(h.Authenticator.Authenticate(t.Context(), here.Access))(t)
-		for what, id := range map[string]string{"an unknown session": "x", "another account's": foreign.Session.ID} {
-			wantFault(t, what, h.EndSession(t.Context(), who, id), account.ErrSession)
+		current, other, otherAccount := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
+		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), current.Access))(t)
+		for what, id := range map[string]string{"an unknown session": "x", "another account's": otherAccount.Session.ID} {
+			wantFault(t, what, h.EndSession(t.Context(), actor, id), account.ErrSession)
 		}
-		testenv.NoError(t, h.EndSession(t.Context(), who, there.Session.ID))
-		wantFault(t, "again", h.EndSession(t.Context(), who, there.Session.ID), account.ErrSession)
-		wantFault(t, "the ended one", h.Authenticate(t.Context(), there.Access), authz.ErrInvalidToken)
-		for what, g := range map[string]account.IssuedTokens{"this session": here, "another account's": foreign} {
+		testenv.NoError(t, h.EndSession(t.Context(), actor, other.Session.ID))
+		wantFault(t, "again", h.EndSession(t.Context(), actor, other.Session.ID), account.ErrSession)
+		wantFault(t, "the ended one", h.Authenticate(t.Context(), other.Access), authz.ErrInvalidToken)
+		for what, g := range map[string]account.IssuedTokens{"this session": current, "another account's": otherAccount} {
 			if err := h.Authenticate(t.Context(), g.Access); err != nil {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("Authenticate in %s: %v", what, err)
 			}
 		}
 	})
@@ -256,7 +256,7 @@ func TestLogout(t *testing.T) {
 			testenv.NoError(t, h.Authenticate(t.Context(), next.Access))
 			for range 2 { // a repetition succeeds
 				if err := leave(g, next); err != nil {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: logout error %v, want none", what, err)
 				}
 			}
 			wantFault(t, what+": the access token", h.Authenticate(t.Context(), next.Access), authz.ErrInvalidToken)
@@ -318,7 +318,7 @@ func TestSessions_list(t *testing.T) {
 	g := h.MustLogin(t, lan)
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: g.User.ID})
 	if err != nil || len(all) != 1 || all[0].Device != "a test" || all[0].Address != "192.0.2.7" {
-		t.Errorf("%+v, %v", all, err)
+		t.Errorf("Sessions = %+v, %v, want one of a test from 192.0.2.7", all, err)
 	}
 	if !slices.Equal([]string{all[0].ID}, []string{g.Session.ID}) {
 		t.Errorf("%s, want %s", all[0].ID, g.Session.ID)

@@ -31,7 +31,7 @@ type TokenCodec interface {
 	Sign(c Claims) (string, error)
 	// Parse returns the claims of a token that this installation signed and that is valid at now.
 	Parse(token string, now time.Time) (Claims, error)
-	// ParseExpired returns the claims of a token that this installation signed, also if it has expired. They identify
+	// ParseExpired returns the claims of a token that this installation signed, even if it has expired. They identify
 	// a session and prove no right to use it.
 	ParseExpired(token string) (Claims, error)
 }
@@ -56,18 +56,18 @@ func TokenHash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// successorPurpose separates the key that seals the successor of a refresh token from keys for other purposes.
+// successorPurpose separates the key that encrypts the successor of a refresh token from keys for other purposes.
 const successorPurpose = "comanda refresh successor"
 
-// sealSuccessor encrypts the successor of a refresh token with a key derived from that token. A client that repeats the
+// encryptSuccessor encrypts the successor of a refresh token with a key derived from that token. A client that repeats the
 // token receives the same successor; a reader of the database does not.
-func sealSuccessor(token, next string) (string, error) {
-	return Seal(deriveKey(token, successorPurpose), successorPurpose, next)
+func encryptSuccessor(token, next string) (string, error) {
+	return Encrypt(deriveKey(token, successorPurpose), successorPurpose, next)
 }
 
-// openSuccessor decrypts what sealSuccessor returned, with the same token.
-func openSuccessor(token, sealed string) (string, error) {
-	return Open(deriveKey(token, successorPurpose), successorPurpose, sealed)
+// decryptSuccessor decrypts what encryptSuccessor returned, with the same token.
+func decryptSuccessor(token, encrypted string) (string, error) {
+	return Decrypt(deriveKey(token, successorPurpose), successorPurpose, encrypted)
 }
 
 // claims returns the claims of the access token for the session's current refresh token. They depend on the session

@@ -85,8 +85,8 @@ func (k *Core) recordDenial(d httpapi.Denial) {
 	switch {
 	case d.Code == account.ErrPin.Code, d.Code == account.ErrPassword.Code:
 	case d.Route.Policy.Permitted(), d.Code == account.ErrSetup.Code:
-		who := cmp.Or(d.Actor, authz.Actor{}.String()) // a cross-site request is refused before its actor is known
-		k.Accounts.Incidents.Add(who, audit.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
+		actor := cmp.Or(d.Actor, authz.Actor{}.String()) // a cross-site request is refused before its actor is known
+		k.Accounts.Incidents.Add(actor, audit.ActionDenied, "route:"+d.Route.Method+" "+d.Route.Path, d.Client)
 	}
 }
 

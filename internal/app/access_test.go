@@ -110,7 +110,7 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		}
 	}
 	if r, err := auditsql.Verify(t.Context(), f.core.DB); err != nil || len(r.Broken) != 0 || r.Entries != int64(len(entries())) {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Verify = %+v, %v, want an unbroken chain of %d entries", r, err, len(entries()))
 	}
 }
 
@@ -124,33 +124,33 @@ func (f *fixture) secondProcess() *fixture {
 // A permission revoked in one process is invalid there immediately, and in other processes within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
 	f := newFixture(t)
-	far := f.secondProcess()
-	far.bearer = f.bearer
+	otherProcess := f.secondProcess()
+	otherProcess.bearer = f.bearer
 	const branches = "/api/branches"
 	for _, c := range []struct {
-		who, method, path, body string
-		want                    int
+		account, method, path, body string
+		want                        int
 	}{
 		{"cashierA", "POST", "/api/users/{of}/disable", "", http.StatusUnauthorized},
 		{"kitchenA", "POST", "/api/users/{of}/role", `{"roleId":"{cashier}","branches":["2"]}`, http.StatusUnauthorized},
 		{"staffA", "PUT", "/api/roles/{its}/permissions", `{"permissionIds":[]}`, http.StatusForbidden},
 	} {
-		for name, p := range map[string]*fixture{"the first": f, "the second": far} {
-			if got := p.ask(c.who, "GET", branches, ""); got.status != http.StatusOK {
-				t.Fatalf("%s in %s: %s", c.who, name, got.refusal())
+		for name, p := range map[string]*fixture{"the first": f, "the second": otherProcess} {
+			if got := p.ask(c.account, "GET", branches, ""); got.status != http.StatusOK {
+				t.Fatalf("%s in %s: %s", c.account, name, got.refusal())
 			}
 		}
-		u, _ := testenv.Must2(f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.who)), ""))(t)
+		u, _ := testenv.Must2(f.core.Accounts.Users.Find(t.Context(), strings.ToLower(email(c.account)), ""))(t)
 		f.made["{of}"], f.made["{its}"] = fmt.Sprint(u.ID), fmt.Sprint(u.RoleID)
 		f.must(f.ask("owner", c.method, f.fill(c.path), f.fill(c.body)))
-		if got := f.ask(c.who, "GET", branches, ""); got.status != c.want {
-			t.Errorf("%s at once: %s", c.who, got.refusal())
+		if got := f.ask(c.account, "GET", branches, ""); got.status != c.want {
+			t.Errorf("%s at once: %s", c.account, got.refusal())
 		}
-		testenv.Eventually(t, within, func() bool { return far.ask(c.who, "GET", branches, "").status == c.want })
+		testenv.Eventually(t, within, func() bool { return otherProcess.ask(c.account, "GET", branches, "").status == c.want })
 	}
 	f.login("kitchenA") // now a cashier in another branch
 	var list struct{ Items []struct{ ID string } }
-	f.must(far.ask("kitchenA", "GET", branches, "")).into(t, &list)
+	f.must(otherProcess.ask("kitchenA", "GET", branches, "")).into(t, &list)
 	if len(list.Items) != 1 || list.Items[0].ID != "2" {
 		t.Errorf("they see %v", list)
 	}
@@ -187,8 +187,8 @@ func TestAnnounceAccess(t *testing.T) {
 	out.Reset()
 	err := p.core.announceAccess(t.Context(), &out, false)
 	// Without a web app in the binary, the line states that instead of the URL of the console.
-	if said := out.String(); err != nil || strings.Contains(said, "Set up") || strings.Count(said, "\n") != 1 {
-		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, said)
+	if output := out.String(); err != nil || strings.Contains(output, "Set up") || strings.Count(output, "\n") != 1 {
+		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, output)
 	}
 	if code == "" || strings.Contains(log.String(), code) {
 		t.Errorf("the code %q is in the log", code)
@@ -204,7 +204,7 @@ func TestCreateUser(t *testing.T) {
 	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
 	users := testenv.Must(CreateUsers(t.Context(), c, []NewAccount{n}))(t)
 	if u := users[0]; u.Role != authz.RoleOwner || u.Email != "boss@house.example" || u.Status != account.Active {
-		t.Fatalf("%+v", u)
+		t.Fatalf("CreateUsers = %+v, want the active owner boss@house.example", u)
 	}
 	for what, n := range map[string]NewAccount{
 		"the same address":     n,
@@ -214,7 +214,7 @@ func TestCreateUser(t *testing.T) {
 		"a branch that is not": {Role: "cashier", Email: "e@house.example", Password: matrixPassword, Branches: []int64{9}},
 	} {
 		if u, err := CreateUsers(t.Context(), c, []NewAccount{n}); err == nil {
-			t.Errorf("%s: %+v", what, u)
+			t.Errorf("CreateUsers with %s = %+v, want an error", what, u)
 		}
 	}
 }
@@ -287,10 +287,10 @@ func TestPermissionSets_of_roles(t *testing.T) {
 // The list of tables contains codes only for accounts that may print them: a code admits its holder to the table.
 func TestTables_codes(t *testing.T) {
 	f := newFixture(t)
-	for who, want := range map[string]bool{"staffA": false, "cashierA": false, "managerA": true, "owner": true, "service": true} {
-		body := f.must(f.ask(who, "GET", "/api/tables?branchId=1", "")).body
+	for account, want := range map[string]bool{"staffA": false, "cashierA": false, "managerA": true, "owner": true, "service": true} {
+		body := f.must(f.ask(account, "GET", "/api/tables?branchId=1", "")).body
 		if got := strings.Contains(string(body), `"qrToken"`) && strings.Contains(string(body), "/m/"); got != want {
-			t.Errorf("%s receives codes: %t", who, got)
+			t.Errorf("%s receives codes: %t", account, got)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func TestAlerts_fire(t *testing.T) {
 				t.Errorf("after %d minutes: %v", f.quiet, firing)
 			}
 			if diff := cmp.Diff([]string{f.alert}, firingAlerts(t, rules, series, f.loud)); diff != "" {
-				t.Errorf("after %d minutes: %s", f.loud, diff)
+				t.Errorf("alerts after %d minutes (-want +got):\n%s", f.loud, diff)
 			}
 		})
 	}
@@ -210,11 +210,11 @@ func firingAlerts(t *testing.T, rules []rulefmt.Rule, series []storage.Series, m
 		at := func(d time.Duration) time.Time { return time.Unix(0, 0).Add(d) }
 		q, err := engine.NewRangeQuery(t.Context(), store, nil, r.Expr, at(from), at(from+time.Duration(r.For)), time.Minute)
 		if err != nil {
-			t.Fatalf("%s: %v", r.Alert, err)
+			t.Fatalf("alert %s: %v", r.Alert, err)
 		}
 		all, err := q.Exec(t.Context()).Matrix()
 		if err != nil {
-			t.Fatalf("%s: %v", r.Alert, err)
+			t.Fatalf("alert %s: %v", r.Alert, err)
 		}
 		if slices.ContainsFunc(all, func(s promql.Series) bool {
 			return len(s.Floats) == int(time.Duration(r.For)/time.Minute)+1 // in every minute

@@ -48,13 +48,13 @@ func order(t *testing.T, k *Core, g ordering.Guest, key string, item int64) erro
 // cache holds. The returned impact counts every order that was placed before.
 func TestTakeOff_races_orders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		here, there := demoCore(t, db), demoCore(t, db) // with separate Redis servers, so without notifications
-		for _, k := range []*Core{here, there} {
+		local, remote := demoCore(t, db), demoCore(t, db) // with separate Redis servers, so without notifications
+		for _, k := range []*Core{local, remote} {
 			settings := k.Orders.Settings()
 			settings.Limits = ordering.Limits{}
 			k.Orders.Settings = func() ordering.Settings { return settings }
 		}
-		g := seat(t, here)
+		g := seat(t, local)
 		for _, item := range []int64{phoGa, phoBo} {
 			var off atomic.Bool
 			var sold, late atomic.Int64
@@ -62,7 +62,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 			var once sync.Once
 			var wg sync.WaitGroup
 			for i := range 8 {
-				k := []*Core{here, there}[i%2]
+				k := []*Core{local, remote}[i%2]
 				wg.Go(func() {
 					for n := range 40 {
 						after := off.Load()
@@ -81,7 +81,7 @@ func TestTakeOff_races_orders(t *testing.T) {
 				})
 			}
 			<-begun
-			_, hits, err := here.CatalogServices.Availability.TakeOff(t.Context(), authz.System(), item, catalog.Until{})
+			_, hits, err := local.CatalogServices.Availability.TakeOff(t.Context(), authz.System(), item, catalog.Until{})
 			off.Store(true)
 			wg.Wait()
 			if err != nil || late.Load() != 0 || hits.Holds != sold.Load() || hits.Units != sold.Load() {
@@ -118,13 +118,13 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 				testenv.Must2(kitchen.TakeOff(t.Context(), authz.System(), item, catalog.Until{At: db.Now().Add(time.Hour)}))(t)
 				menu, err := k.Menus.Active(t.Context(), 1)
 				if err != nil || len(menu.Off) == 0 {
-					t.Errorf("the menu says %v is off, %v", menu.Off, err)
+					t.Errorf("items off on the menu = %v, %v, want one", menu.Off, err)
 				}
 				if left, off := counted(item); left == nil || *left != 0 || !off {
-					t.Errorf("the console says %v, off %t", left, off)
+					t.Errorf("console: %v left, off %t, want 0 and off", left, off)
 				}
 				if err := order(t, k, g, fmt.Sprint("off", i, item), item); !errors.Is(err, ordering.ErrSoldOut) || ordering.ShortLines(err)[0].Available != 0 {
-					t.Errorf("an order of %d: %v", item, err)
+					t.Errorf("order of %d while it is off: error %v, want ErrSoldOut with 0 available", item, err)
 				}
 				testenv.NoError(t, kitchen.RestoreDue(t.Context()))
 				if _, off := counted(item); !off {
@@ -132,10 +132,10 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 				}
 				testenv.NoError(t, end(item))
 				if err := order(t, k, g, fmt.Sprint("back", i, item), item); err != nil {
-					t.Errorf("it is back: %v", err)
+					t.Errorf("order after the item is back: %v", err)
 				}
 				if left, off := counted(item); off || item == phoGa && left != nil || item == phoBo && *left >= 20 {
-					t.Errorf("the console says %v, off %t", left, off)
+					t.Errorf("console: %v left, off %t, want its quota and not off", left, off)
 				}
 				ahead.Store(0)
 			}
@@ -147,29 +147,29 @@ func TestTakeOff_seen_and_ended(t *testing.T) {
 // itself.
 func TestPause(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		k, there := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
+		k, remote := demoCore(t, db), demoCore(t, db) // the second is notified of the pause a moment later
 		g, house := seat(t, k), k.CatalogServices.Branches
-		for key, at := range map[string]*Core{"before": k, "before, there": there} {
+		for key, at := range map[string]*Core{"before": k, "before, there": remote} {
 			testenv.NoError(t, order(t, at, g, key, phoGa))
 		}
 		until := db.Now().Add(time.Hour)
 		pause := catalog.Pause{Texts: catalog.Texts{catalog.Vietnamese: "Mất điện", catalog.English: "Power cut"}}
 		testenv.Must(house.Pause(t.Context(), authz.System(), 1, pause, catalog.Until{At: until}))(t)
-		if err := order(t, there, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
-			t.Errorf("an order through another process: %v", err)
+		if err := order(t, remote, g, "paused, there", phoGa); !errors.Is(err, catalog.ErrPaused) {
+			t.Errorf("order through another process: error %v, want ErrPaused", err)
 		}
 		err := order(t, k, g, "paused", phoGa)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.PublicCode() != "outlet_paused" || !f.Extra["until"].(time.Time).Equal(until) ||
 			f.Extra["reasons"].(catalog.Texts)[catalog.English] != "Power cut" {
-			t.Errorf("an order: %v", err)
+			t.Errorf("order: error %v, want outlet_paused with its end and reason", err)
 		}
 		if err := order(t, k, g, "before", phoGa); err != nil {
-			t.Errorf("the repetition of an order that was placed: %v", err)
+			t.Errorf("repetition of an order from before the pause: %v", err)
 		}
 		b, err := k.Menus.Branch(t.Context(), 1)
 		if err != nil || b.Paused(db.Now()) == nil || b.Paused(until) != nil {
-			t.Errorf("%+v, %v", b.Pause, err)
+			t.Errorf("pause = %+v, %v, want one until %v", b.Pause, err, until)
 		}
 		now := k.Orders.Now
 		k.Orders.Now = func() time.Time { return now().Add(time.Hour) }
@@ -177,7 +177,7 @@ func TestPause(t *testing.T) {
 		defer late.Stop()
 		k.Orders.Ledger = late
 		if err := order(t, k, g, "an hour later", phoGa); err != nil {
-			t.Errorf("the pause does not end by itself: %v", err)
+			t.Errorf("order after the end of the pause: %v", err)
 		}
 		k.Orders.Now, k.Orders.Ledger = now, k.Ledger
 		testenv.Must(house.Resume(t.Context(), authz.System(), 1))(t)
@@ -199,15 +199,15 @@ func TestRetire(t *testing.T) {
 		_, err := house.Retire(t.Context(), authz.System(), 1)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, catalog.ErrBranchBusy) ||
 			f.Extra["visits"] != int64(1) || f.Extra["orders"] != int64(1) {
-			t.Errorf("with a guest: %v", err)
+			t.Errorf("Retire with a guest: error %v, want ErrBranchBusy with one visit and one order", err)
 		}
 		_, err = house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Currency: new(money.USD)})
 		if !errors.Is(err, catalog.ErrBranchHasOrders) {
-			t.Errorf("another currency: %v", err)
+			t.Errorf("Edit of the currency: error %v, want ErrBranchHasOrders", err)
 		}
 		b, err := house.Edit(t.Context(), authz.System(), 2, catalog.BranchEdit{Timezone: new("Asia/Tokyo")})
 		if err != nil || b.Timezone != "Asia/Tokyo" || b.HasOrders {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Edit = %+v, %v, want Asia/Tokyo without orders", b, err)
 		}
 		for range 2 { // a repetition changes nothing
 			if b, err = house.Retire(t.Context(), authz.System(), 2); err != nil || !b.Retired() {
@@ -215,29 +215,29 @@ func TestRetire(t *testing.T) {
 			}
 		}
 		if _, err := k.Landing.Scan(t.Context(), tables[0].QR, ""); !errors.Is(err, visit.ErrTableInactive) {
-			t.Errorf("a scan: %v", err)
+			t.Errorf("Scan: error %v, want ErrTableInactive", err)
 		}
 		if _, err := k.Floor.Seat(t.Context(), authz.System(), tables[0].ID); !errors.Is(err, visit.ErrTableInactive) {
-			t.Errorf("seating: %v", err)
+			t.Errorf("Seat: error %v, want ErrTableInactive", err)
 		}
 		if b, err := k.Menus.Branch(t.Context(), 2); err != nil || !errors.Is(b.CheckOpen(db.Now()), catalog.ErrRetired) {
-			t.Errorf("an order: %v, %v", b.CheckOpen(db.Now()), err)
+			t.Errorf("CheckOpen = %v, %v, want ErrRetired", b.CheckOpen(db.Now()), err)
 		}
 		used, err := house.Branches(t.Context(), authz.System())
 		retired, also := house.Retired(t.Context(), authz.System())
 		if err != nil || also != nil || len(used) != 1 || len(retired) != 1 || retired[0].ID != 2 ||
 			!retired[0].RetiredAt.Equal(b.RetiredAt) {
-			t.Errorf("%d in use, %d retired, %v, %v", len(used), len(retired), err, also)
+			t.Errorf("%d branches in use, %d retired, errors %v and %v, want one of each", len(used), len(retired), err, also)
 		}
 		cook := authz.Actor{Kind: authz.Account, UserID: 9, Role: authz.RoleManager, Branches: []int64{2}}
 		if _, err := house.Restore(t.Context(), cook, 2); !errors.Is(err, authz.ErrForbidden) {
-			t.Errorf("restored by a manager: %v", err)
+			t.Errorf("Restore by a manager: error %v, want ErrForbidden", err)
 		}
 		if b, err = house.Restore(t.Context(), authz.System(), 2); err != nil || b.Retired() {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Restore = %+v, %v, want a branch in use", b, err)
 		}
 		if _, err := k.Landing.Scan(t.Context(), tables[0].QR, ""); err != nil {
-			t.Errorf("a scan after the restoration: %v", err)
+			t.Errorf("Scan after the restoration: %v", err)
 		}
 	})
 }
@@ -248,11 +248,11 @@ func TestCopyBranch(t *testing.T) {
 		k := demoCore(t, db)
 		house, files := k.CatalogServices.Branches, k.CatalogServices.Files
 		hours := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "17:00", To: "01:00"}}}}
-		was := testenv.Must(house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours}))(t)
+		before := testenv.Must(house.Edit(t.Context(), authz.System(), 1, catalog.BranchEdit{Hours: &hours}))(t)
 		var ids []int64
 		for range 2 {
 			b, err := house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Second", ClientTxnID: "k"})
-			if err != nil || b.Name != "Second" || b.Timezone != was.Timezone || b.Hours.Weekly["fri"][0].To != "01:00" {
+			if err != nil || b.Name != "Second" || b.Timezone != before.Timezone || b.Hours.Weekly["fri"][0].To != "01:00" {
 				t.Fatal(b, err)
 			}
 			ids = append(ids, b.ID)
@@ -260,18 +260,18 @@ func TestCopyBranch(t *testing.T) {
 		original, err := k.Menus.Active(t.Context(), 1)
 		menu, also := k.Menus.Active(t.Context(), ids[0])
 		if err != nil || also != nil || ids[0] != ids[1] || len(menu.Items) != len(original.Items) || len(menu.Items) == 0 {
-			t.Fatalf("branches %v with menus %v, %v, %v", ids, menu, err, also)
+			t.Fatalf("copies %v with menus %v, errors %v and %v, want one copy with all items", ids, menu, err, also)
 		}
 		if tables, err := k.Floor.Tables(t.Context(), authz.System(), ids[0]); len(tables) != 0 || err != nil {
-			t.Errorf("%d tables, %v", len(tables), err)
+			t.Errorf("copy has %d tables, %v, want none", len(tables), err)
 		}
 		_, err = house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 1, Name: "Third", ClientTxnID: "k"})
 		if !errors.Is(err, catalog.ErrBranchKeyReused) {
-			t.Errorf("another name under the key: %v", err)
+			t.Errorf("another name under the key: error %v, want ErrBranchKeyReused", err)
 		}
 		_, err = house.Copy(t.Context(), authz.System(), files, catalog.BranchCopy{From: 99, Name: "X"})
 		if !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("a copy of no branch: %v", err)
+			t.Errorf("copy of an unknown branch: error %v, want ErrBranch", err)
 		}
 	})
 }

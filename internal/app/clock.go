@@ -44,10 +44,10 @@ func awaitClock(c *clock.Clock) func(context.Context) {
 	}
 }
 
-// whenSettled wraps a loop that expires something. It skips rounds while the time is not settled; the next round does
+// whenReliable wraps a loop that expires something. It skips rounds while the time is in doubt; the next round does
 // the work.
-func whenSettled(c *clock.Clock, l worker.Loop) worker.Loop {
-	return skipping(l, func() bool { return !c.Settled() })
+func whenReliable(c *clock.Clock, l worker.Loop) worker.Loop {
+	return skipping(l, func() bool { return !c.Reliable() })
 }
 
 // skipping wraps a loop so that its rounds do nothing while skip returns true.
@@ -78,7 +78,7 @@ func exportClock(reg prometheus.Registerer, c *clock.Clock) {
 	f.GaugeFunc("clock_measurement_age_seconds", "Time since the last measurement of the deciding clock.",
 		func() float64 { return c.State().Age.Seconds() })
 	f.GaugeFunc("clock_settled", "1 while deadlines are enforced by the deciding clock, 0 while it is in doubt.",
-		func() float64 { return telemetry.Truth(c.State().Settled) })
+		func() float64 { return telemetry.Truth(c.State().Reliable) })
 	steps("machine", "any", func(s clock.Steps) int { return s.Machine })
 	steps("deciding", "forward", func(s clock.Steps) int { return s.Forward })
 	steps("deciding", "back", func(s clock.Steps) int { return s.Back })

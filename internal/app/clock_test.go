@@ -15,7 +15,7 @@ func TestClock_in_doubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.Of(func(context.Context) (time.Time, error) { return time.Now(), nil })
 		rounds := 0
-		l := whenSettled(c, worker.Loop{Name: "sweeper", Run: func(context.Context) error { rounds++; return nil }})
+		l := whenReliable(c, worker.Loop{Name: "sweeper", Run: func(context.Context) error { rounds++; return nil }})
 		waits := func(want time.Duration) {
 			t.Helper()
 			begun := time.Now()

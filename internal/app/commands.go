@@ -77,7 +77,7 @@ const configurationHead = "# Configuration\n\n" +
 	"NAME=value). Unknown names are refused. `comanda doctor` shows the settings in force, without secrets.\n\n" +
 	"The settings marked *house* can also be changed in the console or with `PATCH /api/settings`. They are stored in\n" +
 	"SQL and take effect in every process within 5 seconds. A flag, the environment and the file take precedence over\n" +
-	"them. Secrets are stored sealed with COMANDA_SETTINGS_KEY; without that key, what needs them is off and /readyz\n" +
+	"them. Secrets are stored encrypted with COMANDA_SETTINGS_KEY; without that key, what needs them is off and /readyz\n" +
 	"reports `settings` as degraded.\n\n"
 
 // openAPI renders the contract of all routes, the sandbox's included, without opening a store.

@@ -29,7 +29,7 @@ func TestLoadConfig_defaults(t *testing.T) {
 		"limits":   c.Limits,
 	} {
 		if !ok {
-			t.Errorf("%s: %+v", what, c)
+			t.Errorf("default of %s differs: %+v", what, c)
 		}
 	}
 }
@@ -45,17 +45,17 @@ func TestConfig_AsServed(t *testing.T) {
 		return c.PublicURL
 	}
 	if url := served(); url != "http://127.0.0.1:8080" {
-		t.Errorf("without a server: %s", url)
+		t.Errorf("address without a server = %s, want http://127.0.0.1:8080", url)
 	}
 	for note, want := range map[string]string{
 		"http://127.0.0.1:18200\n": "http://127.0.0.1:18200", "javascript:x\n": "http://127.0.0.1:8080", "": "http://127.0.0.1:8080",
 	} {
 		testenv.NoError(t, os.WriteFile(filepath.Join(folder, "public-url"), []byte(note), 0o600))
 		if url := served(); url != want {
-			t.Errorf("%q is noted: %s", note, url)
+			t.Errorf("address with note %q = %s, want %s", note, url, want)
 		}
 		if url := served("COMANDA_PUBLIC_URL=https://pho.example/"); url != "https://pho.example" {
-			t.Errorf("a given address: %s", url)
+			t.Errorf("configured address = %s, want https://pho.example", url)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestLoadConfig_precedence(t *testing.T) {
 		map[string]string{"COMANDA_SANDBOX_PAYMENTS": "on", "COMANDA_LOG_FORMAT": "text"}))(t)
 	if c.Listen != "127.0.0.1:3" || c.PaymentWindow != 4*time.Second || c.CounterWindow != 12*time.Second || c.Log.Level != "debug" || c.SandboxPayments ||
 		c.Log.Format != "text" {
-		t.Errorf("%+v", c)
+		t.Errorf("config = %+v, want flags over environment over file", c)
 	}
 }
 
@@ -116,30 +116,30 @@ func TestLoadConfig_reach(t *testing.T) {
 		}
 		return err == nil
 	}
-	for _, here := range [][]string{
+	for _, local := range [][]string{
 		{}, {listen + "localhost:8080"}, {listen + "[::1]:8080"}, {listen + "127.8.8.8:80", public + "http://localhost"},
 	} {
 		for _, toy := range toys {
-			if !accepted(true, append(here, toy)...) {
-				t.Errorf("%s is refused with %v", toy, here)
+			if !accepted(true, append(local, toy)...) {
+				t.Errorf("%s is refused with %v", toy, local)
 			}
 		}
 	}
-	for _, elsewhere := range [][]string{
+	for _, remote := range [][]string{
 		{listen + ":8080"}, {listen + "0.0.0.0:8080"}, {listen + "[::]:8080"}, {listen + "192.168.1.20:8080"}, {listen + "here:8080"},
 		{public + "https://order.example.com"}, {public + "http://192.168.1.20"},
 		{listen + "0.0.0.0:8080", public + "http://127.0.0.1:8080"},
 	} {
 		for _, toy := range toys {
-			if accepted(false, append(elsewhere, toy)...) {
-				t.Errorf("%s is accepted with %v", toy, elsewhere)
+			if accepted(false, append(remote, toy)...) {
+				t.Errorf("%s is accepted with %v", toy, remote)
 			}
 		}
-		if accepted(true, elsewhere...) {
-			t.Errorf("the demo is accepted with %v", elsewhere)
+		if accepted(true, remote...) {
+			t.Errorf("the demo is accepted with %v", remote)
 		}
-		if !accepted(false, elsewhere...) {
-			t.Errorf("%v is refused", elsewhere)
+		if !accepted(false, remote...) {
+			t.Errorf("%v is refused", remote)
 		}
 	}
 	for _, private := range [][]string{
@@ -179,7 +179,7 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 		[]string{"COMANDA_LISTEN=0.0.0.0:8080", "COMANDA_SERVICE_TOKEN=0123456789abcdef0123456789abcdef"})
 	c := testenv.Must(load(t, environ...))(t)
 	if c.Listen != "0.0.0.0:8080" || c.ServiceToken != "0123456789abcdef0123456789abcdef" {
-		t.Errorf("%+v", c)
+		t.Errorf("config = %+v, want listen 0.0.0.0:8080 and the service token", c)
 	}
 	for name, environ := range map[string][]string{
 		"a port without a service": {"COMANDA_PORT=tcp://10.96.0.12:8080"},
@@ -205,7 +205,7 @@ func TestLoadConfig_nearest(t *testing.T) {
 		"COMANDA_LOGLEVEL": "COMANDA_LOG_LEVEL",
 	} {
 		if _, err := load(t, wrong+"=x"); err == nil || !strings.Contains(err.Error(), wrong+" is not a setting; the nearest is "+right) {
-			t.Errorf("%s: %v", wrong, err)
+			t.Errorf("%s: error %v, want the nearest setting %s", wrong, err, right)
 		}
 	}
 }
@@ -230,10 +230,10 @@ func TestConfig_Redacted(t *testing.T) {
 
 func TestParseRoles(t *testing.T) {
 	if all, err := app.ParseRoles(""); err != nil || len(all) != 3 {
-		t.Errorf("%v, %v", all, err)
+		t.Errorf("ParseRoles of nothing = %v, %v, want three roles", all, err)
 	}
-	if some, err := app.ParseRoles("api, relay"); err != nil || len(some) != 2 {
-		t.Errorf("%v, %v", some, err)
+	if roles, err := app.ParseRoles("api, relay"); err != nil || len(roles) != 2 {
+		t.Errorf("ParseRoles of api and relay = %v, %v, want two roles", roles, err)
 	}
 	if _, err := app.ParseRoles("api,cook"); err == nil {
 		t.Error("an unknown role is accepted")
@@ -244,14 +244,14 @@ func TestParseRoles(t *testing.T) {
 func TestDocument(t *testing.T) {
 	openAPI := testenv.Must(app.Document("openapi"))(t)
 	if routes, policies := strings.Count(openAPI, "operationId:"), strings.Count(openAPI, "x-policy:"); routes == 0 || routes != policies {
-		t.Errorf("%d routes have %d policies", routes, policies)
+		t.Errorf("%d routes have %d policies, want one each", routes, policies)
 	}
 	for name, want := range map[string]string{
 		"openapi": "/cis/order/create:", "events": "order.placed", "keys": "q:cap:", "configuration": "COMANDA_LISTEN",
 	} {
 		text, err := app.Document(name)
 		if err != nil || !strings.Contains(text, want) {
-			t.Errorf("%s: %v, without %s", name, err, want)
+			t.Errorf("document %s: %v, want it with %s", name, err, want)
 		}
 	}
 	if _, err := app.Document("novel"); err == nil {

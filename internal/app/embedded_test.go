@@ -45,7 +45,7 @@ func TestDocuments_not_kept(t *testing.T) {
 	}
 	x := testenv.Must(k.systemService().Index(t.Context()))(t)
 	if !x.Whole || x.Note == "" || x.Verification != nil {
-		t.Errorf("%+v", x)
+		t.Errorf("Index = %+v, want a whole one with a note and no verification", x)
 	}
 	if kept, note, err := k.systemService().KeepsDocuments(t.Context()); kept || note == "" || err != nil {
 		t.Errorf("a command finds documents: %t, %q, %v", kept, note, err)
@@ -79,7 +79,7 @@ func TestAdmissionCache_copy(t *testing.T) {
 	want(counts...)
 	hold := stock.Hold{ID: "06h1aje911tq92je4hnbiitv3c", Scope: s, Lines: []stock.Line{{Item: 5, Qty: 4}}}
 	if v := testenv.Must(k.AdmissionCache.Reserve(t.Context(), hold))(t); v.Status != stock.Admitted {
-		t.Errorf("%+v", v)
+		t.Errorf("Reserve = %+v, want ADMITTED", v)
 	}
 	counts[0].Held = 6
 	want(counts...)
@@ -92,7 +92,7 @@ func TestNoCache(t *testing.T) {
 	hold := stock.Hold{ID: "h", Lines: []stock.Line{{Item: 5, Qty: 4}}}
 	var none stock.AdmissionCache = stock.NoCache{}
 	if v, err := none.Reserve(t.Context(), hold); v.Status != stock.Cold || v.Missing || err != nil {
-		t.Errorf("%+v, %v", v, err)
+		t.Errorf("Reserve without a cache = %+v, %v, want COLD", v, err)
 	}
 	if applied, err := none.Apply(t.Context(), []stock.Op{{Kind: stock.OpHeld, Hold: hold}}); err == nil || applied[0] {
 		t.Errorf("applied: %v, %v", applied, err)

@@ -20,12 +20,12 @@ func settingsIn(environ []string) map[string]string {
 		}
 	}
 	services := servicesIn(values)
-	maps.DeleteFunc(values, func(name, _ string) bool { return foreign(name) || injected(name, services) })
+	maps.DeleteFunc(values, func(name, _ string) bool { return notServerVariable(name) || injected(name, services) })
 	return values
 }
 
-// foreign reports whether a variable belongs to commands or tests, not to the server.
-func foreign(name string) bool {
+// notServerVariable reports whether a variable belongs to commands or tests, not to the server.
+func notServerVariable(name string) bool {
 	return strings.HasPrefix(name, "COMANDA_TEST_") || name == "COMANDA_PASSWORD" || name == "COMANDA_DEMO_PASSWORD"
 }
 

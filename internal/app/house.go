@@ -38,7 +38,7 @@ type houseSettings struct {
 	brand      brand.Brand
 	mail       mail.Transport
 	stored     settings.Values
-	unreadable []string // names of values that cannot be decrypted, because the sealing key is missing or another one
+	unreadable []string // names of values that cannot be decrypted, because the settings key is missing or another one
 }
 
 // houseName returns the name of a setting in SQL and in the API: payment_window for COMANDA_PAYMENT_WINDOW.
@@ -93,7 +93,8 @@ func (c Config) settingsService(
 	db *sqldb.DB, inForce func() Config, changed func(context.Context) error,
 ) *settings.Service {
 	return &settings.Service{
-		Store: settingssql.New(db), Definitions: c.houseDefinitions(), Seal: c.sealSetting, Open: c.openSetting, Now: db.Now,
+		Store: settingssql.New(db), Definitions: c.houseDefinitions(), Now: db.Now,
+		Encrypt: c.encryptSetting, Decrypt: c.decryptSetting,
 		Changed: changed,
 		Check: func(v settings.Values) error {
 			_, err := c.withStored(v)
@@ -120,15 +121,15 @@ func (c Config) WithStored(ctx context.Context, db *sqldb.DB) (Config, error) {
 	return c.withStored(v)
 }
 
-// settingsUse is the authenticated purpose of sealed settings.
+// settingsUse is the authenticated purpose of encrypted settings.
 const settingsUse = "comanda setting "
 
-// keyFile returns the file with the sealing key.
+// keyFile returns the file with the settings key.
 func (c Config) keyFile() string {
 	return cmp.Or(c.SettingsKeyFile, filepath.Join(c.DataDir, "settings.key"))
 }
 
-// settingsKey returns the key that seals secrets, or settings.ErrKey. It reads the file at each call, so that an
+// settingsKey returns the key that encrypts secrets, or settings.ErrKey. It reads the file at each call, so that an
 // operator who restores a lost key need not restart the server.
 func (c Config) settingsKey() (account.Key, error) {
 	text := string(c.SettingsKey)
@@ -145,7 +146,7 @@ func (c Config) settingsKey() (account.Key, error) {
 	return account.Key(text).Derive("comanda settings"), nil
 }
 
-// createKey writes a new key to the default file. It never replaces a key, because values sealed with that key would
+// createKey writes a new key to the default file. It never replaces a key, because values encrypted with that key would
 // be lost.
 func (c Config) createKey() error {
 	if c.SettingsKey != "" || c.SettingsKeyFile != "" {
@@ -164,7 +165,7 @@ func (c Config) createKey() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-func (c Config) sealSetting(name, value string) (string, error) {
+func (c Config) encryptSetting(name, value string) (string, error) {
 	if err := c.createKey(); err != nil {
 		return "", err
 	}
@@ -172,15 +173,15 @@ func (c Config) sealSetting(name, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return account.Seal(key, settingsUse+name, value)
+	return account.Encrypt(key, settingsUse+name, value)
 }
 
-func (c Config) openSetting(name, sealed string) (string, error) {
+func (c Config) decryptSetting(name, encrypted string) (string, error) {
 	key, err := c.settingsKey()
 	if err != nil {
 		return "", err
 	}
-	return account.Open(key, settingsUse+name, sealed)
+	return account.Decrypt(key, settingsUse+name, encrypted)
 }
 
 // newHouseSettings creates the services that depend on the stored settings. It opens no connection.
@@ -245,8 +246,9 @@ func (k *Core) syncSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if was := k.house.Load().stored; maps.Equal(was.ByName, v.ByName) && slices.Equal(was.Unreadable, v.Unreadable) &&
-		maps.Equal(was.Rest, v.Rest) {
+	current := k.house.Load().stored
+	if maps.Equal(current.ByName, v.ByName) && slices.Equal(current.Unreadable, v.Unreadable) &&
+		maps.Equal(current.Rest, v.Rest) {
 		return nil
 	}
 	h, err := k.newHouseSettings(v)
@@ -266,10 +268,10 @@ func (k *Core) settingsLoop() worker.Loop {
 	return worker.Loop{Name: "settings", Run: k.syncSettings, Every: 2 * time.Second, Timeout: 3 * time.Second}
 }
 
-// checkSettings fails while sealed settings are unreadable: the gateways that need them are off.
+// checkSettings fails while encrypted settings are unreadable: the gateways that need them are off.
 func (k *Core) checkSettings(context.Context) error {
 	if lost := k.house.Load().unreadable; len(lost) > 0 {
-		return fmt.Errorf("the sealing key does not open %s", strings.Join(lost, ", "))
+		return fmt.Errorf("the settings key cannot decrypt %s", strings.Join(lost, ", "))
 	}
 	return nil
 }

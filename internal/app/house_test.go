@@ -67,27 +67,27 @@ var vnpayAccount = map[string]string{"vnpay_tmn_code": "QUANHOA1", "vnpay_hash_s
 func TestSettings_apply_while_servers_run(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		key := map[string]string{"COMANDA_SETTINGS_KEY": strings.Repeat("k", 32)}
-		here, there := coreWithGateways(t, db, key), coreWithGateways(t, db, key)
+		local, remote := coreWithGateways(t, db, key), coreWithGateways(t, db, key)
 		values := map[string]string{
 			"payment_window": "20m", "expiry_grace": "10s", "ticket_warn": "3m", "public_url": "https://hoa.example/",
 		}
 		maps.Copy(values, vnpayAccount)
-		testenv.NoError(t, change(t, here, values))
-		testenv.NoError(t, there.syncSettings(t.Context()))
-		for _, k := range []*Core{here, there} {
+		testenv.NoError(t, change(t, local, values))
+		testenv.NoError(t, remote.syncSettings(t.Context()))
+		for _, k := range []*Core{local, remote} {
 			o := k.Orders.Settings()
 			warn, late := k.ages()
 			if o.PaymentWindow != 20*time.Minute || o.CounterWindow != time.Hour || o.ExpiryGrace != 10*time.Second ||
 				warn != 3*time.Minute || late != 20*time.Minute || o.ReturnTo != "https://hoa.example" ||
 				k.publicURL() != "https://hoa.example" || o.Methods.Check(payment.VNPay) != nil || o.Gateways[payment.VNPay] == nil {
-				t.Errorf("in force: %+v, tickets %v %v", o, warn, late)
+				t.Errorf("settings in force = %+v, tickets %v and %v, want the stored ones", o, warn, late)
 			}
 		}
-		testenv.NoError(t, change(t, there,
+		testenv.NoError(t, change(t, remote,
 			map[string]string{"payment_window": "", "vnpay_tmn_code": "", "vnpay_hash_secret": ""}))
-		o := there.Orders.Settings()
+		o := remote.Orders.Settings()
 		if o.PaymentWindow != 15*time.Minute || o.CounterWindow != 45*time.Minute || o.Methods.Check(payment.VNPay) == nil {
-			t.Errorf("after the removal: %+v", o)
+			t.Errorf("settings after the removal = %+v, want the defaults", o)
 		}
 	})
 }
@@ -120,14 +120,14 @@ func TestSettings_refused_fields(t *testing.T) {
 		err := change(t, k, c.values)
 		f := (*fault.Error)(nil)
 		if !errors.As(err, &f) || f.Code != "setting_invalid" {
-			t.Errorf("%v: %v", c.values, err)
+			t.Errorf("change to %v: error %v, want setting_invalid", c.values, err)
 			continue
 		}
 		var fields []struct{ Field, Code, Message string }
 		text, _ := json.Marshal(f.Extra["errors"]) // always marshals
 		if err := json.Unmarshal(text, &fields); err != nil || len(fields) != 1 || fields[0].Field != c.field ||
 			fields[0].Code != c.code || fields[0].Message == "" || strings.Contains(string(text), secret) {
-			t.Errorf("%v: %s", c.values, text)
+			t.Errorf("change to %v: fields %s, want only %s with code %s", c.values, text, c.field, c.code)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestSettings_refuse(t *testing.T) {
 		c.values["ticket_late"] = "30m"
 		err := change(t, k, c.values)
 		if f := (*fault.Error)(nil); !errors.As(err, &f) || f.Code != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want code %s", name, err, c.code)
 		}
 		for _, secret := range []string{"SECRET"} {
 			if err != nil && strings.Contains(err.Error(), secret) {
@@ -163,10 +163,10 @@ func TestSettings_refuse(t *testing.T) {
 		}
 	}
 	if s := settingOf(t, k, "ticket_late"); s.Source != settings.FromDefault || s.Value != "20m0s" {
-		t.Errorf("a refused change left %+v", s)
+		t.Errorf("ticket_late after a refused change = %+v, want the default", s)
 	}
 	if s := settingOf(t, k, "ticket_warn"); s.Source != settings.FromProcess || !s.Fixed || s.Value != "5m0s" {
-		t.Errorf("a variable of the environment is %+v", s)
+		t.Errorf("ticket_warn = %+v, want that of the environment", s)
 	}
 }
 
@@ -176,44 +176,44 @@ func TestSettings_environment_wins(t *testing.T) {
 	testenv.NoError(t, change(t, coreWithGateways(t, db, nil), map[string]string{"payment_window": "20m"}))
 	k := coreWithGateways(t, db, map[string]string{"COMANDA_PAYMENT_WINDOW": "7m"})
 	if w := k.Orders.Settings().PaymentWindow; w != 7*time.Minute {
-		t.Errorf("the window is %v", w)
+		t.Errorf("window = %v, want 7m of the environment", w)
 	}
 }
 
-// Without the sealing key, only the settings sealed with it have no value, until the key is restored.
+// Without the settings key, only the settings encrypted with it have no value, until the key is restored.
 func TestSettings_lost_key(t *testing.T) {
 	db, folder := sqldbtest.SQLite(t), t.TempDir()
-	here := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
+	withKey := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": folder})
 	values := map[string]string{"payment_window": "20m"}
 	maps.Copy(values, vnpayAccount)
-	testenv.NoError(t, change(t, here, values))
+	testenv.NoError(t, change(t, withKey, values))
 	file := filepath.Join(folder, "settings.key")
 	key := testenv.Must(os.ReadFile(file))(t)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the key's file: %v, %v", info, err)
+		t.Errorf("key file: %v, %v, want mode 0600", info, err)
 	}
-	rows := testenv.Must(here.Settings.Store.Rows(t.Context()))(t)
+	rows := testenv.Must(withKey.Settings.Store.Rows(t.Context()))(t)
 	for _, r := range rows {
-		if strings.Contains(r.Value, "SECRET") || r.Sealed != (r.Name == "vnpay_hash_secret") {
-			t.Errorf("stored: %+v", r)
+		if strings.Contains(r.Value, "SECRET") || r.Encrypted != (r.Name == "vnpay_hash_secret") {
+			t.Errorf("stored row = %+v, want only the secret, encrypted", r)
 		}
 	}
-	if s := settingOf(t, here, "vnpay_hash_secret"); s.Value != "" || !s.Set {
-		t.Errorf("a secret is shown as %+v", s)
+	if s := settingOf(t, withKey, "vnpay_hash_secret"); s.Value != "" || !s.Set {
+		t.Errorf("secret = %+v, want it set and not shown", s)
 	}
-	elsewhere := t.TempDir() // another machine, without the key
-	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": elsewhere})
+	otherFolder := t.TempDir() // another machine, without the key
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": otherFolder})
 	o := k.Orders.Settings()
 	if o.PaymentWindow != 20*time.Minute || o.Methods.Check(payment.VNPay) == nil || k.checkSettings(t.Context()) == nil {
-		t.Errorf("without the key: %+v, %v", o, k.checkSettings(t.Context()))
+		t.Errorf("settings without the key = %+v, check %v, want VNPay off and a failing check", o, k.checkSettings(t.Context()))
 	}
 	if s := settingOf(t, k, "vnpay_hash_secret"); !s.Unreadable {
-		t.Errorf("without the key the secret is %+v", s)
+		t.Errorf("secret without the key = %+v, want it unreadable", s)
 	}
-	testenv.NoError(t, os.WriteFile(filepath.Join(elsewhere, "settings.key"), key, 0o600))
+	testenv.NoError(t, os.WriteFile(filepath.Join(otherFolder, "settings.key"), key, 0o600))
 	testenv.NoError(t, k.syncSettings(t.Context()))
 	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
-		t.Errorf("with the key again: %+v, %v", o, k.checkSettings(t.Context()))
+		t.Errorf("settings with the key again = %+v, check %v, want VNPay on", o, k.checkSettings(t.Context()))
 	}
 }
 
@@ -229,25 +229,25 @@ func TestSettings_needs_restart(t *testing.T) {
 	}{{"20m", true}, {"15m", false}, {"20m", true}} {
 		testenv.NoError(t, change(t, k, map[string]string{"payment_window": c.window, "ticket_late": "25m"}))
 		if s := settingOf(t, k, "payment_window"); s.Restart != c.want {
-			t.Errorf("%s: %+v", c.window, s)
+			t.Errorf("payment_window of %s = %+v, want restart %t", c.window, s, c.want)
 		}
 		if s := settingOf(t, k, "ticket_late"); s.Restart {
-			t.Errorf("%+v", s)
+			t.Errorf("ticket_late = %+v, want no restart", s)
 		}
 	}
 	if w := k.Orders.Settings().PaymentWindow; w != 20*time.Minute {
-		t.Errorf("the window in force is %v", w)
+		t.Errorf("window in force = %v, want 20m", w)
 	}
 	again := coreWithGateways(t, db, broker)
 	if s := settingOf(t, again, "payment_window"); s.Restart {
-		t.Errorf("after a restart: %+v", s)
+		t.Errorf("payment_window after a restart = %+v, want no restart", s)
 	}
 	if w := again.house.Load().config.rabbit(nil, nil, nil).PaymentWindow; w != 20*time.Minute {
-		t.Errorf("the timer queue is declared with %v", w)
+		t.Errorf("window of the timer queue = %v, want 20m", w)
 	}
 	without := coreWithGateways(t, db, nil)
 	testenv.NoError(t, change(t, without, map[string]string{"payment_window": "30m"}))
 	if s := settingOf(t, without, "payment_window"); s.Restart {
-		t.Errorf("without RabbitMQ: %+v", s)
+		t.Errorf("payment_window without RabbitMQ = %+v, want no restart", s)
 	}
 }

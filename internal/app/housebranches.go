@@ -72,13 +72,13 @@ func (p *houseSetup) planBranches(ctx context.Context) error {
 // reports depend on them.
 func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
 	file := p.parsedHouse.Branches[i]
-	for _, c := range []struct{ field, was, is string }{
+	for _, c := range []struct{ field, stored, wanted string }{
 		{"country", string(stored.Country), string(wanted.Country)},
 		{"currency", string(stored.Currency), string(wanted.Currency)},
 		{"timezone", stored.Timezone, wanted.Timezone},
 	} {
-		if c.was != "" && c.was != c.is {
-			p.wrong(fmt.Sprintf("The branch has %s, which cannot be changed.", c.was), "branches", i, c.field)
+		if c.stored != "" && c.stored != c.wanted {
+			p.wrong(fmt.Sprintf("The branch has %s, which cannot be changed.", c.stored), "branches", i, c.field)
 			return
 		}
 	}

@@ -45,10 +45,10 @@ func (p HouseProblem) String() string {
 
 // houseFile is the content of the file that comanda setup reads.
 type houseFile struct {
-	Owner    *housePerson           `yaml:"owner"`
-	Settings map[string]houseSource `yaml:"settings"`
-	Branches []houseBranch          `yaml:"branches"`
-	People   []housePerson          `yaml:"people"`
+	Owner    *housePerson          `yaml:"owner"`
+	Settings map[string]textSource `yaml:"settings"`
+	Branches []houseBranch         `yaml:"branches"`
+	People   []housePerson         `yaml:"people"`
 }
 
 type houseBranch struct {
@@ -72,18 +72,18 @@ type houseMenu struct {
 }
 
 type housePerson struct {
-	Email    string       `yaml:"email"`
-	Name     string       `yaml:"name"`
-	Role     string       `yaml:"role"`
-	Branches []string     `yaml:"branches"`
-	Password *houseSource `yaml:"password"`
+	Email    string      `yaml:"email"`
+	Name     string      `yaml:"name"`
+	Role     string      `yaml:"role"`
+	Branches []string    `yaml:"branches"`
+	Password *textSource `yaml:"password"`
 }
 
-// houseSource is a text, or the place to read it from. A secret must not be written in the house file itself.
-type houseSource struct{ Text, File, Env string }
+// textSource is a text, or the place to read it from. A secret must not be written in the house file itself.
+type textSource struct{ Text, File, Env string }
 
 // UnmarshalYAML implements yaml.Unmarshaler. The keys are checked here, because KnownFields does not reach them.
-func (s *houseSource) UnmarshalYAML(n *yaml.Node) error {
+func (s *textSource) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		s.Text = n.Value
 		return nil
@@ -103,7 +103,7 @@ func (s *houseSource) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // read returns the text. Files are relative to the folder of the house file.
-func (s houseSource) read(dir string) (string, error) {
+func (s textSource) read(dir string) (string, error) {
 	switch {
 	case s.File != "":
 		raw, err := readHouse(dir, s.File, maxHouseFile)
@@ -241,7 +241,7 @@ func (b houseBranch) request() catalog.NewBranchRequest {
 func (h *parsedHouse) tables(i int) (labels []string, like map[string]visit.Table) {
 	like = map[string]visit.Table{}
 	for j, t := range h.Branches[i].Tables {
-		some, err := visit.ParseLabels(t.Labels)
+		expanded, err := visit.ParseLabels(t.Labels)
 		if err != nil {
 			h.wrong(detail(err), "branches", i, "tables", j, "labels")
 			continue
@@ -255,7 +255,7 @@ func (h *parsedHouse) tables(i int) (labels []string, like map[string]visit.Tabl
 			h.wrong(detail(err), "branches", i, "tables", j, "section")
 		}
 		of.Seats = n
-		for _, l := range some {
+		for _, l := range expanded {
 			if _, twice := like[l]; twice {
 				h.wrong(fmt.Sprintf("The table %s is listed twice.", l), "branches", i, "tables", j, "labels")
 				continue

@@ -77,7 +77,7 @@ people:
 		config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(dir, "data")}, nil, "", nil))(t)
 		r, err := SetUpHouse(t.Context(), config, HouseSetup{File: []byte(c.file), Dir: dir, DryRun: true})
 		if err != nil || len(r.Steps) > 0 {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("dry run = %+v, %v, want problems and no steps", r, err)
 		}
 		var got []string
 		for _, p := range r.Problems {

@@ -22,8 +22,8 @@ import (
 // HouseSetup is the input of SetUpHouse.
 type HouseSetup struct {
 	File     []byte
-	Dir      string                 // of the file; other files that it names are relative to it
-	Password func() (string, error) // of the owner, if the file does not say where to read it
+	Dir      string                 // the file's directory; other files that it names are relative to it
+	Password func() (string, error) // the owner's password, if the file does not say where to read it
 	DryRun   bool
 }
 
@@ -163,7 +163,7 @@ type houseSetup struct {
 	*parsedHouse
 
 	steps    []HouseStep
-	ids      map[string]int64 // of branches by name, known when their step has run
+	ids      map[string]int64 // branch ids by name, known when their step has run
 	password func() (string, error)
 }
 
@@ -190,7 +190,7 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 		i := slices.IndexFunc(variables, func(s setting) bool { return s.house && s.houseName() == name })
 		switch {
 		case i < 0:
-			p.wrong("There is no such setting of the house; see docs/configuration.md.", "settings", name)
+			p.wrong("Setting not found; see docs/configuration.md.", "settings", name)
 			continue
 		case p.Config.given[variables[i].Name]:
 			p.wrong("It is fixed by "+variables[i].Name+" of the environment, flags or configuration file.", "settings", name)
@@ -278,7 +278,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 	}
 	i := slices.IndexFunc(roles, func(r authz.Role) bool { return r.Name == strings.ToUpper(person.Role) })
 	if i < 0 {
-		p.wrong(fmt.Sprintf("There is no role %q.", person.Role), at("role")...)
+		p.wrong(fmt.Sprintf("Role %q not found.", person.Role), at("role")...)
 		return nil
 	}
 	role := roles[i]

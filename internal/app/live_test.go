@@ -167,12 +167,12 @@ func TestLive_processes_notify_each_other(t *testing.T) {
 // A process that was disconnected from Redis polls after reconnecting, and so misses no change made in between.
 func TestLive_cut_off(t *testing.T) {
 	redis := testenv.RedisServer(t)
-	far := testenv.NewProxy(t, redis.Addr())
-	a, b := twoProcesses(t, seldom, redis.Addr(), far.Addr())
+	proxy := testenv.NewProxy(t, redis.Addr())
+	a, b := twoProcesses(t, seldom, redis.Addr(), proxy.Addr())
 	for range 3 {
 		order := a.order("SANDBOX")
 		guest := b.follow("guest", "/cis/order/"+order+"/events")
-		far.Cut()
+		proxy.Cut()
 		a.pay(order)
 		guest.until("a payment", has("paymentStatus", "PAID"))
 	}

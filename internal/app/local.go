@@ -52,12 +52,12 @@ func (c Config) validateReach() error {
 	if c.local() {
 		return nil
 	}
-	const elsewhere = "is refused where the listen address or the public URL is not loopback"
+	const onlyLoopback = "is refused where the listen address or the public URL is not loopback"
 	if !c.Limits {
-		return errors.New("configuration: COMANDA_LIMITS=off " + elsewhere)
+		return errors.New("configuration: COMANDA_LIMITS=off " + onlyLoopback)
 	}
 	if n := len(c.ServiceToken); n > 0 && n < minToken {
-		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN with less than %d characters %s", minToken, elsewhere)
+		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN with less than %d characters %s", minToken, onlyLoopback)
 	}
 	for _, toy := range []struct {
 		name string
@@ -66,7 +66,7 @@ func (c Config) validateReach() error {
 		{"COMANDA_SANDBOX_PAYMENTS", c.SandboxPayments}, {"COMANDA_SIMULATORS", c.Simulators}, {"--demo", c.demo},
 	} {
 		if toy.on && !c.DemoLAN {
-			return fmt.Errorf("configuration: %s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, elsewhere)
+			return fmt.Errorf("configuration: %s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, onlyLoopback)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func (k *Core) syncerLoops() []worker.Loop {
 	return append(k.mirrorLoops(), []worker.Loop{
 		{Name: "gate_apply", Run: k.Syncer.Apply, Every: 10 * time.Millisecond},
 		{Name: "gate_recover", Run: k.Syncer.Replay, Every: time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second},
-		whenSettled(k.DB.Clock(), worker.Loop{
+		whenReliable(k.DB.Clock(), worker.Loop{
 			Name: "gate_reap", Run: k.Syncer.ExpireProvisional,
 			Every: 2 * time.Second, Timeout: 20 * time.Second, MaxPause: 2 * time.Second,
 		}),
@@ -87,19 +87,19 @@ const gatewayInterval = time.Second
 func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	c := k.DB.Clock()
 	loops := []worker.Loop{
-		whenSettled(c, worker.Loop{
+		whenReliable(c, worker.Loop{
 			Name: "visits", Run: k.excludingMoves(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
-		whenSettled(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
+		whenReliable(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
 		// Restores items whose time off the menu has ended. SQL restores each item once, however many processes run
 		// the loop.
-		whenSettled(c, worker.Loop{
+		whenReliable(c, worker.Loop{
 			Name: "restore", Run: k.CatalogServices.Availability.RestoreDue, Every: time.Second, Timeout: 10 * time.Second,
 			MaxPause: 2 * time.Second,
 		}),
-		whenSettled(c, worker.Loop{
+		whenReliable(c, worker.Loop{
 			Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
 			Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
 		}),
@@ -137,7 +137,7 @@ const catchUpTime = 30 * time.Second
 // closed or catchUpTime has passed.
 func (k *Core) reservations(caughtUp <-chan struct{}) worker.Loop {
 	running := clock.Start()
-	return whenSettled(k.DB.Clock(), worker.Loop{
+	return whenReliable(k.DB.Clock(), worker.Loop{
 		Name: "reservations", Every: time.Second, Timeout: 30 * time.Second, MaxPause: 2 * time.Second,
 		Run: func(ctx context.Context) error {
 			select {

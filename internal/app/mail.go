@@ -75,12 +75,12 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 	return typed.Mailbox{Name: all[0].Name}, nil // the public page uses this name too if there is no brand
 }
 
-// mailLoops send e-mails and export the queue's length. They run after wireIdentity, which reads the key that unseals
+// mailLoops send e-mails and export the queue's length. They run after wireIdentity, which reads the key that decrypts
 // the fields of e-mails. A mail server that is unreachable is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
 	sender := &mail.Sender{
-		Store: store, Transport: houseMail{k}, From: k.mailSender, Unseal: k.Accounts.Keys.OpenFields, Now: k.DB.Now, Log: log,
+		Store: store, Transport: houseMail{k}, From: k.mailSender, Decrypt: k.Accounts.Keys.DecryptFields, Now: k.DB.Now, Log: log,
 		Result: telemetry.Metrics(reg).Counting("mail_total", "E-mails by the result of an attempt.", "result"),
 	}
 	return []worker.Loop{

@@ -43,7 +43,7 @@ type fixture struct {
 	guest  map[string]string // principal -> customer token
 	codes  []visit.Table
 	made   map[string]string // objects created and not used up yet, by word
-	total  string            // of the last order created
+	total  string            // total of the last order created
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -100,7 +100,7 @@ func (f *fixture) createUsers() {
 			n.Branches = []int64{2}
 		}
 		if _, err := f.core.createUser(f.t.Context(), n); err != nil {
-			f.t.Fatalf("%s: %v", name, err)
+			f.t.Fatalf("create user %s: %v", name, err)
 		}
 		f.login(name)
 	}
@@ -149,7 +149,7 @@ type reply struct {
 func (r reply) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal(r.body, v); err != nil {
-		t.Fatalf("%d %s: %v", r.status, r.body, err)
+		t.Fatalf("status %d with body %s: %v", r.status, r.body, err)
 	}
 }
 
@@ -163,7 +163,7 @@ func (r reply) refusal() string {
 func (f *fixture) must(r reply) reply {
 	f.t.Helper()
 	if r.status/100 != 2 {
-		f.t.Fatalf("%d %s", r.status, r.body)
+		f.t.Fatalf("status %d with body %s, want 2xx", r.status, r.body)
 	}
 	return r
 }
@@ -405,7 +405,7 @@ func TestMatrix(t *testing.T) {
 		delete(rest, name)
 		columns, err := c.columns()
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("columns of %s: %v", name, err)
 		}
 		if c.path == "" {
 			c.path = route.Path

@@ -97,7 +97,7 @@ func TestCore_measuresTheStock(t *testing.T) {
 		testenv.NoError(t, k.ReservationService.ExpireOverdue(t.Context()))
 		causeFault(t, db, "mark", 3, "measured")
 		if now := measured(); now["hold_overdue reservations"] != 0 || now["stock_low_items 1"] != before["stock_low_items 1"] {
-			t.Errorf("after everything was mended: %v", now)
+			t.Errorf("after everything was repaired: %v", now)
 		}
 		ended := exportedValues(t, m.tries, m.ended)
 		if ended["inventory_try_total reserved"] != 1 || ended["inventory_ended_total expired"] != 1 {
@@ -162,7 +162,7 @@ func TestReplay_of_operations_that_Redis_refused(t *testing.T) {
 		} {
 			r, err := operators.ReplayWhere(t.Context(), f.filter)
 			if diff := cmp.Diff(system.Replayed{Revived: f.want}, r); diff != "" || err != nil {
-				t.Errorf("%+v: %s, %v", f.filter, diff, err)
+				t.Errorf("ReplayWhere(%+v) (-want +got):\n%s, error %v", f.filter, diff, err)
 			}
 		}
 		look(3, 0)
@@ -183,7 +183,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		testenv.NoError(t, k.Syncer.Rebuild(t.Context(), scope))
 		r, err = k.systemService().Reconcile(t.Context(), 0)
 		if err != nil || !r.Clean || r.Scopes != 1 || r.Cache != system.CacheCompared || r.Note != "" {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("Reconcile = %+v, %v, want a clean comparison of one scope", r, err)
 		}
 		found, err := k.Reservations.Items(t.Context(), 1, []string{"compared"})
 		if err != nil || len(found) != 1 {
@@ -195,7 +195,7 @@ func TestReconcile_comparesTheStock(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(r.Differences, func(d string) bool {
 			return strings.HasPrefix(d, "branch 1, stock: item ") && strings.Contains(d, "held 3")
 		}) {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("Reconcile = %+v, %v, want a difference of 3 held units", r, err)
 		}
 	})
 }

@@ -33,14 +33,14 @@ func TestReservations_waitForTheBroker(t *testing.T) {
 			t.Fatalf("%d are overdue, %v", late(), err)
 		}
 		if r, err := k.ReservationService.Confirm(t.Context(), system, "confirmed"); err != nil || r.Status != stock.StatusConfirmed {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("Confirm = %+v, %v, want CONFIRMED", r, err)
 		}
 		close(caughtUp)
 		if err := loop.Run(t.Context()); err != nil || late() != 0 {
 			t.Fatalf("%d are overdue, %v", late(), err)
 		}
 		if r, err := k.ReservationService.Confirm(t.Context(), system, "forgotten"); err == nil {
-			t.Errorf("%+v", r)
+			t.Errorf("Confirm of an expired reservation = %+v, want an error", r)
 		}
 	})
 }

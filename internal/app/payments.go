@@ -71,7 +71,7 @@ type gateways struct {
 	simVNPay   vnpay.Config // zero without simulators
 	simLINEPay linepay.Config
 	key        account.Key             // the simulators' secrets are derived from it
-	pages      map[string]http.Handler // of simulators, by path
+	pages      map[string]http.Handler // pages of simulators, by path
 	close      []func()
 }
 

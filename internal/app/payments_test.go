@@ -86,8 +86,8 @@ func TestSimulators_knowTheirPagesAfterARestart(t *testing.T) {
 	if before.page(payment.LINEPay, money.TWD).Ref == "" { // signed with the secret of the first start
 		t.Error("LINE Pay does not know its merchant after a restart")
 	}
-	foreign := startSite(t, openInstallation(t), &front, server.URL)
-	if got := foreign.opens(page); got != http.StatusBadRequest {
+	otherSite := startSite(t, openInstallation(t), &front, server.URL)
+	if got := otherSite.opens(page); got != http.StatusBadRequest {
 		t.Errorf("another installation answers %d", got)
 	}
 }

@@ -52,7 +52,7 @@ func (h *documentServer) get(path string, into any) {
 	}
 	defer func() { _ = a.Body.Close() }()
 	if err := json.NewDecoder(a.Body).Decode(into); err != nil || a.StatusCode != http.StatusOK {
-		h.t.Fatalf("%s: %d, %v", path, a.StatusCode, err)
+		h.t.Fatalf("GET %s: status %d, error %v, want 200 with JSON", path, a.StatusCode, err)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestDocuments_heal(t *testing.T) {
 			})
 			t.Logf("whole again %v after the loss was seen; ten seconds are promised on a machine that does nothing else",
 				time.Since(begun).Round(10*time.Millisecond))
-			if _, asked := h.ready().Checks["documents"]; !asked {
+			if _, ok := h.ready().Checks["documents"]; !ok {
 				t.Error("/readyz does not ask about documents")
 			}
 			reg := prometheus.NewRegistry()
@@ -159,14 +159,14 @@ func TestDoctor_evictions(t *testing.T) {
 			t.Parallel()
 			h := newDocumentServer(t, "--maxmemory-policy", policy)
 			d := Diagnose(t.Context(), h.p.core.Config)
-			said := ""
+			status := ""
 			for _, f := range d.Findings {
 				if f.What == "redis memory" {
-					said = fmt.Sprintf("%v: %s", f.OK, f.Detail)
+					status = fmt.Sprintf("%v: %s", f.OK, f.Detail)
 				}
 			}
-			if warned != strings.HasPrefix(said, "false: maxmemory-policy must be noeviction") || warned != strings.Contains(said, policy) {
-				t.Errorf("the doctor says %q", said)
+			if warned != strings.HasPrefix(status, "false: maxmemory-policy must be noeviction") || warned != strings.Contains(status, policy) {
+				t.Errorf("the doctor says %q", status)
 			}
 			reg := prometheus.NewRegistry()
 			reg.MustRegister(h.p.registry)

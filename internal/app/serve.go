@@ -253,7 +253,7 @@ func (p *process) services(
 	services = append(services, syncers...)
 	services = append(services, worker.New(p.schema.loop(), log, jobs))
 	services = add(services, p.core.commonLoops()...)
-	sweeper := worker.New(p.schema.guarded(whenSettled(p.core.DB.Clock(), p.core.sweeper())), log, jobs)
+	sweeper := worker.New(p.schema.guarded(whenReliable(p.core.DB.Clock(), p.core.sweeper())), log, jobs)
 	if slices.Contains(o.Roles, Worker) {
 		services = append(services, sweeper)
 		services = add(services, p.core.workLoops(log, reg)...)

@@ -114,26 +114,26 @@ type guestBranch struct {
 
 // BranchOf implements cataloghttp.Guests.
 func (g guestBranch) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
-	who, err := g.Resolve(ctx, token)
-	return who.BranchID, who.TokenHash, err
+	guest, err := g.Resolve(ctx, token)
+	return guest.BranchID, guest.TokenHash, err
 }
 
 // CartVersion implements cataloghttp.Guests.
 func (g guestBranch) CartVersion(ctx context.Context, token string) (int64, error) {
-	who, err := g.Resolve(ctx, token)
+	guest, err := g.Resolve(ctx, token)
 	if err != nil {
 		return 0, err
 	}
-	return g.carts.Version(ctx, who.VisitID)
+	return g.carts.Version(ctx, guest.VisitID)
 }
 
 // FollowCart implements cataloghttp.Guests.
 func (g guestBranch) FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error) {
-	who, err := g.Resolve(ctx, token)
+	guest, err := g.Resolve(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	return g.carts.Follow(who.VisitID, changed), nil
+	return g.carts.Follow(guest.VisitID, changed), nil
 }
 
 // guestCarts implements carthttp.GuestFinder.
@@ -141,8 +141,8 @@ type guestCarts struct{ *visit.Guests }
 
 // Guest implements carthttp.GuestFinder.
 func (g guestCarts) Guest(ctx context.Context, token string) (cart.Guest, error) {
-	who, err := g.Resolve(ctx, token)
-	return cart.Guest{Branch: who.BranchID, VisitID: who.VisitID, Hash: who.TokenHash}, err
+	guest, err := g.Resolve(ctx, token)
+	return cart.Guest{Branch: guest.BranchID, VisitID: guest.VisitID, Hash: guest.TokenHash}, err
 }
 
 // debugServer serves profiles of the process on a separate loopback address, because profiles reveal internals.

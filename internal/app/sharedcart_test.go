@@ -63,8 +63,8 @@ func TestSharedCart(t *testing.T) {
 	if got := a.sharedCart("guest", visit); got != both {
 		t.Errorf("the cart has %q", got)
 	}
-	if said := redis.Say("FLUSHALL"); !strings.HasPrefix(said, "+OK") {
-		t.Fatalf("FLUSHALL: %q", said)
+	if reply := redis.Say("FLUSHALL"); !strings.HasPrefix(reply, "+OK") {
+		t.Fatalf("FLUSHALL: %q", reply)
 	}
 	if got := b.sharedCart("binh", visit); got != both {
 		t.Errorf("after FLUSHALL the cart has %q", got)

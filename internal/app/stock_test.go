@@ -99,7 +99,7 @@ func TestWindow_isWarmed(t *testing.T) {
 			t.Helper()
 			found, err := k.Snapshots.Snapshots(t.Context(), system, 2, []string{"oolong"})
 			if err != nil || len(found) != 1 {
-				t.Fatalf("%v, %v", found, err)
+				t.Fatalf("Snapshots = %v, %v, want one of oolong", found, err)
 			}
 			return found[0].Available
 		}

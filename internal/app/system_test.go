@@ -16,7 +16,7 @@ import (
 )
 
 // Operators' pages show a running installation with data.
-func TestSystem_looks(t *testing.T) {
+func TestSystem_readiness_about_and_outbox(t *testing.T) {
 	f := newFixture(t)
 	f.order("SANDBOX")
 	f.made["{letter}"] = f.deadLetter()
@@ -77,19 +77,19 @@ func TestSystem_deadLetters(t *testing.T) {
 	}
 	if l := letters("?size=1"); l.Total != 2 || len(l.Items) != 1 || l.Items[0].ID != second || l.Items[0].Consumer != "daybook" ||
 		l.Items[0].Reason != "broken" || !strings.Contains(string(l.Items[0].Payload), `"orderId":"o"`) {
-		t.Errorf("%+v", l)
+		t.Errorf("dead letters = %+v, want two, the first of daybook with its order", l)
 	}
 	for query, want := range map[string]int64{
 		"?consumer=daybook": 2, "?consumer=relay": 0, "?consumer=redis": 0, "?type=order.paid": 2, "?type=order.placed": 0,
 	} {
 		if l := letters(query); l.Total != want || l.Items == nil {
-			t.Errorf("%s: %+v", query, l)
+			t.Errorf("dead letters of %s = %+v, want total %d", query, l, want)
 		}
 	}
 	var sum system.Replayed
 	f.must(f.ask("admin", "POST", "/api/system/dead-letters/"+id+"/replay", "")).into(t, &sum)
 	if sum != (system.Replayed{Applied: 1}) {
-		t.Errorf("%+v", sum)
+		t.Errorf("replay = %+v, want one applied", sum)
 	}
 	if r := f.ask("admin", "POST", "/api/system/dead-letters/"+id+"/replay", ""); r.status != http.StatusNotFound {
 		t.Errorf("once more: %d %s", r.status, r.body)
@@ -100,7 +100,7 @@ func TestSystem_deadLetters(t *testing.T) {
 	}
 	f.must(f.ask("owner", "POST", "/api/system/dead-letters/replay-all", "")).into(t, &rest)
 	if rest.Applied != 1 || rest.Left != 0 || letters("").Total != 0 {
-		t.Errorf("%+v", rest)
+		t.Errorf("replay-all = %+v, want one applied and none left", rest)
 	}
 	var day struct{ Paid int64 }
 	f.must(f.ask("owner", "GET", "/api/reports/day?branchId=1&date=2026-02-26", "")).into(t, &day)
@@ -113,7 +113,7 @@ func TestSystem_deadLetters(t *testing.T) {
 	}
 	f.must(f.ask("owner", "GET", "/api/audit?action="+audit.ActionReplayed, "")).into(t, &log)
 	if log.Total != 2 || log.Items[0].Subject != "deadLetter:all" || log.Items[1].Subject != "deadLetter:"+id {
-		t.Errorf("%+v", log)
+		t.Errorf("audit log = %+v, want the replays of all and of one", log)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestSystem_redisLetters(t *testing.T) {
 	}
 	f.must(f.ask("owner", "GET", "/api/system/dead-letters?consumer=redis", "")).into(t, &l)
 	if l.Total != 1 || l.Items[0].ID != "e1" || l.Items[0].Consumer != queue.RedisConsumer {
-		t.Fatalf("%+v", l)
+		t.Fatalf("dead letters = %+v, want only e1 of redis", l)
 	}
 	var sum system.Replayed
 	f.must(f.ask("owner", "POST", "/api/system/dead-letters/e1/replay", "")).into(t, &sum)
 	if sum != (system.Replayed{Revived: 1}) {
-		t.Errorf("%+v", sum)
+		t.Errorf("replay = %+v, want one revived", sum)
 	}
 }
 

@@ -46,11 +46,13 @@ func (k *Core) testers() map[settings.TestSubject]settings.Tester {
 	}
 }
 
-// notSet returns the result for settings that are missing, or that the sealing key does not open.
+// notSet returns the result for settings that are missing, or that the settings key cannot decrypt.
 func (h *houseSettings) notSet(prefix string) settings.TestResult {
 	lost := slices.DeleteFunc(slices.Clone(h.unreadable), func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	if len(lost) > 0 {
-		return settings.TestResult{Code: settings.TestNotSet, Detail: "the sealing key does not open " + strings.Join(lost, ", ")}
+		return settings.TestResult{
+			Code: settings.TestNotSet, Detail: "the settings key cannot decrypt " + strings.Join(lost, ", "),
+		}
 	}
 	return settings.TestResult{Code: settings.TestNotSet}
 }

@@ -94,8 +94,8 @@ func TestTesters_gateways(t *testing.T) {
 			"ip_not_allowed", "1106 Ip address [1.2.3.4] is not allowed",
 		},
 		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Code: "9000"}, "unexpected", "9000"},
-		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Lost}, "unreachable", "the connection broke"},
-		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Spoil: linepaysim.Broken}, "unexpected", "HTTP status 500"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Response: linepaysim.Lost}, "unreachable", "the connection broke"},
+		{line("1656000001", testerSecret, linePayURL), linepaysim.Fault{Response: linepaysim.Broken}, "unexpected", "HTTP status 500"},
 		{line("1656000001", testerSecret, dead), linepaysim.Fault{}, "unreachable", "the connection was refused"},
 	}
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -109,14 +109,14 @@ func TestTesters_gateways(t *testing.T) {
 			testenv.NoError(t, linePay.SetFaults(c.fault))
 			got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 			if want := (settings.TestResult{Code: c.code, Detail: c.detail}); err != nil || got != want {
-				t.Errorf("%d: %+v instead of %+v, %v", i, got, want, err)
+				t.Errorf("test %d = %+v, want %+v; error %v", i, got, want, err)
 			}
 			if after := testEntries(t, db)[0].After; after != `{"result":"`+string(c.code)+`","subject":"`+string(subject)+`"}` {
-				t.Errorf("%d: recorded %s", i, after)
+				t.Errorf("entry of test %d = %s, want its code and subject", i, after)
 			}
 		}
 		if n := len(testEntries(t, db)); n != len(cases) {
-			t.Errorf("%d tests have %d entries", len(cases), n)
+			t.Errorf("%d tests have %d entries, want one each", len(cases), n)
 		}
 	})
 }
@@ -136,20 +136,20 @@ func TestTesters_not_set(t *testing.T) {
 	for _, subject := range []settings.TestSubject{settings.TestVNPay, settings.TestLINEPay, settings.TestMail} {
 		got, err := k.Settings.Test(t.Context(), authz.System(), subject, settings.TestOptions{Locale: "en"})
 		if want := (settings.TestResult{Code: settings.TestNotSet}); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", subject, got, err)
+			t.Errorf("test of %s = %+v, %v, want not_set", subject, got, err)
 		}
 	}
 	if _, err := k.Settings.Test(t.Context(), authz.System(), "sandbox", settings.TestOptions{Locale: "en"}); !errors.Is(err, settings.ErrSubject) {
-		t.Errorf("an unknown subject: %v", err)
+		t.Errorf("an unknown subject: error %v, want ErrSubject", err)
 	}
 	if n := len(testEntries(t, db)); n != 3 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 3", n)
 	}
 	testenv.NoError(t, change(t, k, vnpayAccount))
-	elsewhere := coreWithGateways(t, db, nil) // without the sealing key
-	got, err := elsewhere.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
-	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the sealing key does not open vnpay_hash_secret" {
-		t.Errorf("a lost key: %+v, %v", got, err)
+	withoutKey := coreWithGateways(t, db, nil) // without the settings key
+	got, err := withoutKey.Settings.Test(t.Context(), authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
+	if err != nil || got.Code != settings.TestNotSet || got.Detail != "the settings key cannot decrypt vnpay_hash_secret" {
+		t.Errorf("test without the key = %+v, %v, want not_set", got, err)
 	}
 }
 
@@ -165,10 +165,10 @@ func TestTesters_end_in_time(t *testing.T) {
 	defer cancel()
 	got, err := k.Settings.Test(ctx, authz.System(), settings.TestVNPay, settings.TestOptions{Locale: "en"})
 	if want := (settings.TestResult{Code: settings.TestUnreachable, Detail: "no answer in time"}); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err) // recorded although the client's time has passed
+		t.Errorf("test of VNPay = %+v, %v, want unreachable", got, err) // recorded although the client's time has passed
 	}
 	if n := len(testEntries(t, k.DB)); n != 1 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 1", n)
 	}
 }
 
@@ -183,7 +183,7 @@ func (f *fixture) test(principal, subject string) (a testAnswer) {
 	r := f.must(f.ask(principal, "POST", "/api/settings/test", `{"subject":"`+subject+`"}`))
 	r.into(f.t, &a)
 	if strings.Contains(string(r.body), testerSecret) {
-		f.t.Errorf("the answer contains a secret: %s", r.body)
+		f.t.Errorf("answer with a secret: %s", r.body)
 	}
 	return a
 }
@@ -207,16 +207,16 @@ func TestTesters_mail(t *testing.T) {
 	} {
 		testenv.NoError(t, change(t, f.core, map[string]string{"smtp_url": c.url}))
 		if got, want := f.test("owner", "mail"), (testAnswer{c.code == "ok", c.code, c.detail}); got != want {
-			t.Errorf("%s: %+v instead of %+v", c.url, got, want)
+			t.Errorf("test of %s = %+v, want %+v", c.url, got, want)
 		}
 	}
 	got, raw := server.Messages()
 	if len(got) != 1 || got[0].Header.Get("To") != "<"+email("owner")+">" || !strings.Contains(raw[0], "E-mail is set up") {
-		t.Errorf("sent: %q", raw)
+		t.Errorf("messages = %q, want one to the owner", raw)
 	}
 	for _, e := range testEntries(t, f.core.DB) {
 		if line, _ := json.Marshal(e); strings.Contains(string(line), testerSecret) || strings.Contains(e.After, "@") {
-			t.Errorf("recorded %s", line)
+			t.Errorf("entry = %s, want neither a secret nor an address", line)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestTesters_mail_sender(t *testing.T) {
 	} {
 		c.before()
 		if r := f.must(f.ask("owner", "POST", "/api/settings/test", c.body)); !strings.Contains(string(r.body), `"ok":true`) {
-			t.Fatalf("%d: %s", i, r.body)
+			t.Fatalf("test %d = %s, want ok", i, r.body)
 		}
 		all, _ := server.Messages()
 		from, err := all[len(all)-1].Header.AddressList("From")
@@ -264,14 +264,14 @@ func TestTesters_mail_sender(t *testing.T) {
 		}
 	}
 	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail","branchId":"99"}`); r.status != http.StatusNotFound {
-		t.Errorf("an unknown branch: %d %s", r.status, r.body)
+		t.Errorf("unknown branch: status %d with body %s, want 404", r.status, r.body)
 	}
 	for _, bad := range []string{"nobody", "a@b.example, c@d.example", `x@y.example\r\nBcc: c@d.example`} {
 		if r := f.ask("owner", "PATCH", "/api/branches/1", `{"mailFrom":"`+bad+`"}`); r.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %d %s", bad, r.status, r.body)
+			t.Errorf("mailFrom %s of a branch: status %d with body %s, want 422", bad, r.status, r.body)
 		}
 		if r := f.ask("owner", "PATCH", "/api/settings", `{"values":[{"name":"mail_from","value":"`+bad+`"}]}`); r.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: %d %s", bad, r.status, r.body)
+			t.Errorf("mail_from %s: status %d with body %s, want 422", bad, r.status, r.body)
 		}
 	}
 }
@@ -285,13 +285,13 @@ func TestTesters_limit(t *testing.T) {
 	f.login("owner")
 	for range 6 {
 		if got := f.test("owner", "vnpay"); got.Code != "not_set" {
-			t.Errorf("%+v", got)
+			t.Errorf("test of VNPay = %+v, want not_set", got)
 		}
 	}
 	if r := f.ask("owner", "POST", "/api/settings/test", `{"subject":"mail"}`); r.status != http.StatusTooManyRequests {
-		t.Errorf("the seventh: %d %s", r.status, r.body)
+		t.Errorf("seventh test: status %d with body %s, want 429", r.status, r.body)
 	}
 	if n := len(testEntries(t, f.core.DB)); n != 6 {
-		t.Errorf("%d entries", n)
+		t.Errorf("%d entries, want 6", n)
 	}
 }

@@ -90,7 +90,7 @@ func (c *contract) walk(s *schema, kind string, p textField, field string, wrap 
 		s = c.Components.Schemas[s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]]
 	}
 	if s.Kind != "" {
-		kind = s.Kind // of the texts in a list or a map as well
+		kind = s.Kind // also the kind of texts in a list or a map
 	}
 	var elem schema
 	switch {
@@ -182,7 +182,7 @@ func (f *fixture) wantTextRefused(p textField, given string, want error) {
 		return e.Field == p.field && e.Message == want.Error()
 	})
 	if r.status != http.StatusUnprocessableEntity || problem.Code != "invalid" || !named {
-		f.t.Errorf("%s: %q: %d %s", p, given, r.status, r.body)
+		f.t.Errorf("%s with %q: status %d with body %s, want 422 with %v", p, given, r.status, r.body, want)
 	}
 }
 
@@ -237,6 +237,6 @@ func TestTexts_areCleanBeforeTheDigest(t *testing.T) {
 	var got struct{ Items []struct{ Notes string } }
 	f.must(f.ask("guest", "GET", "/cis/order/"+first, "")).into(t, &got)
 	if len(got.Items) != 1 || got.Items[0].Notes != "ít đá\nkhông hành" {
-		t.Errorf("%+v", got)
+		t.Errorf("order = %+v, want the note in NFC", got)
 	}
 }

@@ -10,7 +10,8 @@
 //	A7 a test neither skips nor sleeps; services are asked for through testenv, and time is faked or waited for there
 //	A8 a test that the document names as a witness exists
 //	A9 only package clock reads the clocks of the machine, and what Redis keeps ends after a span, not at an instant
-//	A10 comments, texts in code and documents use plain terms; a list of banned phrases fails
+//	A10 comments, texts in code and documents use plain terms; a list of banned phrases fails, and so does a message of
+//	    a failed test that has no word
 //	A11 symbols, files and folders that documents and package comments name exist
 //	A12 a statement that code names exists, and every statement of a .sql file is run
 //	A13 an exported type has its name for itself, unless the package's name tells the types of that name apart

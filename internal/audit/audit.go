@@ -22,7 +22,7 @@ type Entry struct {
 	Subject   string // user:12, table:3
 	Branch    int64  // 0 if it belongs to no branch
 	RequestID string
-	Address   string // of the client; empty without a request, and in entries of releases before this field
+	Address   string // address of the client; empty without a request, and in entries of releases before this field
 	Before    string // JSON without secrets; empty if there was nothing
 	After     string
 	PrevHash  string
@@ -37,7 +37,7 @@ const (
 	ActionDenied          = "authz_fail"       // as above
 	ActionPassword        = "authn_password_change"
 	ActionPin             = "authn_pin_change"
-	ActionPinReset        = "authn_pin_reset" // of another account
+	ActionPinReset        = "authn_pin_reset" // an administrator resets the PIN of another account
 	ActionUserCreated     = "user_created"
 	ActionUserUpdated     = "user_updated"
 	ActionUserDisabled    = "user_disabled"
@@ -152,7 +152,7 @@ func hashField(h hash.Hash, s string) {
 
 // Chain verifies consecutive entries of the audit log.
 type Chain struct {
-	Seq  int64 // of the last verified entry
+	Seq  int64 // sequence number of the last verified entry
 	Hash string
 }
 

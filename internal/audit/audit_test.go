@@ -27,16 +27,16 @@ func hashOf(e audit.Entry) string {
 
 // Entries without an address keep the hash of earlier releases; an address is part of the hash.
 func TestEntry_Chained(t *testing.T) {
-	who := authz.Actor{Kind: authz.Account, UserID: 7, Request: "a request"}
-	old := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
+	actor := authz.Actor{Kind: authz.Account, UserID: 7, Request: "a request"}
+	old := audit.NewEntry(actor, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
 	if old.Address != "" || old.Hash != hashOf(old) {
 		t.Errorf("%+v: the hash changed", old)
 	}
-	who.Address = "192.0.2.7"
-	e := audit.NewEntry(who, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
+	actor.Address = "192.0.2.7"
+	e := audit.NewEntry(actor, time.UnixMilli(1000), audit.ActionQuotaSet, "item", "3", 1).WithAfter(5).Chained(1, "before")
 	moved := e
 	moved.PrevHash += fmt.Sprintf("%d:%s", len(e.Address), e.Address)
-	if e.Address != who.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {
+	if e.Address != actor.Address || e.Hash == old.Hash || e.Hash == hashOf(moved) {
 		t.Errorf("the hash of %+v does not cover its address", e)
 	}
 }

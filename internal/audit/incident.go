@@ -94,9 +94,9 @@ type incidentDetails struct {
 // entry returns the audit entry of an incident. Its address is the most frequent one.
 func (in incident) entry(t *incidentCount, now time.Time) Entry {
 	e := Entry{At: now, Actor: in.actor, Action: in.action, Subject: in.subject}
-	said := incidentDetails{Count: t.count, Since: t.first.UTC()}
+	details := incidentDetails{Count: t.count, Since: t.first.UTC()}
 	if len(t.from) > 1 {
-		said.Addresses = t.from
+		details.Addresses = t.from
 	}
 	// Addresses are sorted, so that the same one of equally frequent addresses is always named.
 	for _, address := range slices.Sorted(maps.Keys(t.from)) {
@@ -104,7 +104,7 @@ func (in incident) entry(t *incidentCount, now time.Time) Entry {
 			e.Address = address
 		}
 	}
-	return e.WithAfter(said)
+	return e.WithAfter(details)
 }
 
 // Flush writes due incidents. If write fails they stay pending for the next call.
@@ -173,12 +173,12 @@ func (i *Incidents) spend(action string, now time.Time) bool {
 func (i *Incidents) putBack(taken map[incident]incidentCount) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for in, was := range taken {
+	for in, unsaved := range taken {
 		t := i.pending[in]
 		// The entry still exists: only due deletes entries, and flushMu keeps a second one from running.
-		t.count += was.count
-		t.first, t.written = was.first, was.written
-		for address, n := range was.from {
+		t.count += unsaved.count
+		t.first, t.written = unsaved.first, unsaved.written
+		for address, n := range unsaved.from {
 			t.from[address] += n
 		}
 		i.budgets[in.action].left++

@@ -62,7 +62,7 @@ func TestIncidents(t *testing.T) {
 	want("at once", `user:7 from 192.0.2.7: {"count":2,"since":"2026-02-26T05:00:00Z"}`,
 		`user:8 from 2001:db8::1: {"count":2,"since":"2026-02-26T05:00:01Z"}`)
 	if e := l.written[0]; e.Actor != "anonymous" || e.Action != audit.ActionLoginFailed || !e.At.Equal(now) {
-		t.Errorf("%+v", e)
+		t.Errorf("first entry = %+v, want a failed login of anonymous at %v", e, now)
 	}
 	for range 3 {
 		now = now.Add(time.Minute)
@@ -109,6 +109,6 @@ func TestIncidents_flood(t *testing.T) {
 	}
 	got := l.flush(t, i)
 	if len(got) != 1 || !strings.Contains(got[0], `{"count":1000,`) || !strings.Contains(got[0], `"others":980}`) || len(got[0]) > 1000 {
-		t.Errorf("%q", got)
+		t.Errorf("flushed = %q, want one short entry of 1000 attempts, 980 from other addresses", got)
 	}
 }

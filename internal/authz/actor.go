@@ -22,8 +22,8 @@ const (
 // Actor is the caller of a request. The request's context carries it.
 type Actor struct {
 	Kind    ActorKind
-	UserID  int64  // of an Account
-	RoleID  int64  // of an Account
+	UserID  int64  // for an Account only
+	RoleID  int64  // for an Account only
 	Role    string // name of the role, such as OWNER
 	Session string // session id, of an Account
 	Request string // request id, for the audit log
@@ -103,13 +103,13 @@ var ErrInvalidToken = fault.New(fault.Unauthenticated, "unauthenticated", "A val
 
 // Errors of administration.
 var (
-	ErrUser             = fault.New(fault.NotFound, "user_not_found", "There is no such user.")
+	ErrUser             = fault.New(fault.NotFound, "user_not_found", "User not found.")
 	ErrRank             = fault.New(fault.Forbidden, "rank_too_high", "You cannot create or change a user of a higher rank.")
 	ErrExceedsOwnRights = fault.New(fault.Forbidden, "more_than_own", "You cannot grant permissions that you do not have.")
 	ErrOtherBranches    = fault.New(fault.Forbidden, "works_elsewhere",
 		"This user also works in branches that you cannot see. Ask an administrator.")
 	ErrBranches  = fault.New(fault.Invalid, "branches_needed", "This role needs at least one branch.")
-	ErrNoBranch  = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
+	ErrNoBranch  = fault.New(fault.NotFound, "branch_not_found", "Branch not found.")
 	ErrLastOwner = fault.New(fault.Conflict, "last_owner", "At least one owner must be able to log in.")
 )
 

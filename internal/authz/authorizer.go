@@ -42,7 +42,7 @@ type Authorizer struct {
 	store GrantStore
 	now   func() time.Time
 	index map[RouteKey]int // position of each route in the route table
-	size  int              // of the route table
+	size  int              // number of routes
 
 	mu       sync.Mutex // held while refreshing
 	versions map[int64]int64

@@ -64,7 +64,7 @@ func TestRole_Check(t *testing.T) {
 	long := Role{Name: "CHEF", Description: string(make([]byte, maxRoleText+1))}
 	for name, ok := range map[string]bool{"CHEF": true, "CHEF_2": true, "C": false, "chef": false, "2CHEF": false, "": false} {
 		if err := (Role{Name: name}).Check(); (err == nil) != ok {
-			t.Errorf("%q: %v", name, err)
+			t.Errorf("Check of role %q = %v, want success %t", name, err, ok)
 		}
 	}
 	if long.Check() == nil {
@@ -102,7 +102,7 @@ func TestAuthorizer(t *testing.T) {
 			got = f.Code
 		}
 		if got != code {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want code %q", what, err, code)
 		}
 	}
 	want("before the first refresh", cook, 3, "identity_stale")

@@ -11,13 +11,13 @@ import (
 func role(name string, permissions ...int64) Role { return Role{Name: name, Permissions: permissions} }
 
 var (
-	owner   = Principal{ID: 1, Role: role(RoleOwner)}
-	admin   = Principal{ID: 2, Role: role(RoleAdmin, 1, 2, 3, 4)}
-	manager = Principal{ID: 3, Role: role(RoleManager, 1, 2), Branches: []int64{1, 2}}
-	cashier = Principal{ID: 4, Role: role(RoleCashier, 1), Branches: []int64{1}}
-	abroad  = Principal{ID: 5, Role: role(RoleCashier, 1), Branches: []int64{2, 3}}
-	far     = Principal{ID: 6, Role: role(RoleCashier, 1), Branches: []int64{3}}
-	member  = Principal{ID: 7, Role: role(RoleUser)}
+	owner       = Principal{ID: 1, Role: role(RoleOwner)}
+	admin       = Principal{ID: 2, Role: role(RoleAdmin, 1, 2, 3, 4)}
+	manager     = Principal{ID: 3, Role: role(RoleManager, 1, 2), Branches: []int64{1, 2}}
+	cashier     = Principal{ID: 4, Role: role(RoleCashier, 1), Branches: []int64{1}}
+	abroad      = Principal{ID: 5, Role: role(RoleCashier, 1), Branches: []int64{2, 3}}
+	otherBranch = Principal{ID: 6, Role: role(RoleCashier, 1), Branches: []int64{3}}
+	member      = Principal{ID: 7, Role: role(RoleUser)}
 )
 
 func TestPrincipal_MayChange(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPrincipal_MayChange(t *testing.T) {
 		{"an administrator a manager", admin, manager, nil}, {"a manager an owner", manager, owner, ErrUser},
 		{"a manager an administrator", manager, admin, ErrUser}, {"a manager a member", manager, member, ErrUser},
 		{"a manager their cashier", manager, cashier, nil}, {"a manager one of elsewhere too", manager, abroad, ErrOtherBranches},
-		{"a manager one of elsewhere", manager, far, ErrUser}, {"a cashier a manager", cashier, manager, ErrRank},
+		{"a manager one of elsewhere", manager, otherBranch, ErrUser}, {"a cashier a manager", cashier, manager, ErrRank},
 		{"the console an owner", OperatorPrincipal(), owner, nil},
 	} {
 		if err := c.by.MayChange(c.of); !errors.Is(err, c.want) || c.want == nil && err != nil {
@@ -94,7 +94,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 		role(RoleOwner), role(RoleAdmin, 1, 2, 3), role(RoleManager, 1, 2), role(RoleCashier, 1), role("CHEF", 4), role(RoleUser),
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		people := []Principal{admin, manager, cashier, far, member}
+		people := []Principal{admin, manager, cashier, otherBranch, member}
 		people[0].Role = roles[1] // permissions 1, 2 and 3
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			by := people[rapid.IntRange(0, len(people)-1).Draw(t, "by")]
@@ -107,7 +107,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 		}
 		for _, p := range people {
 			if p.Role.Name == RoleOwner || slices.Contains(p.Role.Permissions, 4) {
-				t.Fatalf("%+v", p)
+				t.Fatalf("%+v has become an owner or may do what only owners may", p)
 			}
 		}
 	})
@@ -116,7 +116,7 @@ func TestPrincipal_never_escalates(t *testing.T) {
 func TestBranchesOf(t *testing.T) {
 	for name, want := range map[string][]int64{RoleOwner: nil, RoleUser: nil, RoleCashier: {1, 2}, "CHEF": {1, 2}} {
 		if got := BranchesOf(name, []int64{2, 1, 2}); !slices.Equal(got, want) {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("BranchesOf(%s) = %v, want %v", name, got, want)
 		}
 	}
 }

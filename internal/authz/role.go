@@ -84,11 +84,11 @@ type Role struct {
 
 // Errors of roles.
 var (
-	ErrRole       = fault.New(fault.NotFound, "role_not_found", "There is no such role.")
+	ErrRole       = fault.New(fault.NotFound, "role_not_found", "Role not found.")
 	ErrRoleName   = fault.New(fault.Conflict, "role_name_taken", "There is already a role with this name.")
 	ErrDelivered  = fault.New(fault.Conflict, "role_delivered", "A built-in role cannot be renamed or deleted.")
 	ErrRoleUsed   = fault.New(fault.Conflict, "role_in_use", "This role is still in use.")
-	ErrPermission = fault.New(fault.Invalid, "permission_unknown", "There is no such permission.")
+	ErrPermission = fault.New(fault.Invalid, "permission_unknown", "Permission not found.")
 	ErrOwnerAll   = fault.New(fault.Conflict, "owner_has_everything", "The owner always has every permission.")
 )
 
@@ -110,8 +110,8 @@ func (r Role) Check() error {
 }
 
 // containsAll reports whether a set contains another one. Both are sorted.
-func containsAll(all, some []int64) bool {
-	return !slices.ContainsFunc(some, func(id int64) bool {
+func containsAll(all, subset []int64) bool {
+	return !slices.ContainsFunc(subset, func(id int64) bool {
 		_, found := slices.BinarySearch(all, id)
 		return !found
 	})
@@ -186,21 +186,21 @@ func (s *Roles) refreshGrants(ctx context.Context, err error) error {
 
 // PermittedRoutes returns the routes that an actor may use, in the order of the route table. The console shows only
 // buttons of these routes; each request is authorized nevertheless.
-func (s *Roles) PermittedRoutes(ctx context.Context, who Actor) ([]RouteKey, error) {
+func (s *Roles) PermittedRoutes(ctx context.Context, actor Actor) ([]RouteKey, error) {
 	table, err := s.Store.Permissions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var role Role
 	// The owner has every permission, whatever is stored for the role, as in Authorizer.Authorize.
-	if who.Role != RoleOwner {
-		if role, err = s.Store.Role(ctx, who.RoleID); err != nil {
+	if actor.Role != RoleOwner {
+		if role, err = s.Store.Role(ctx, actor.RoleID); err != nil {
 			return nil, err
 		}
 	}
 	held := make([]RouteKey, 0, len(table))
 	for _, p := range table {
-		if who.Role == RoleOwner || slices.Contains(role.Permissions, p.ID) {
+		if actor.Role == RoleOwner || slices.Contains(role.Permissions, p.ID) {
 			held = append(held, p.Key())
 		}
 	}
@@ -219,7 +219,7 @@ const (
 
 // Revocation invalidates access tokens before they expire.
 type Revocation struct {
-	ID      string // of the row; empty for one made by this process
+	ID      string // the row's id; empty for a revocation made by this process
 	Kind    RevocationKind
 	Subject string // id of the session, user or role
 	At      time.Time

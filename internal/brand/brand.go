@@ -37,7 +37,7 @@ type Brand struct {
 	Accent  string        `json:"accent,omitempty"` // such as #a8321f; empty keeps the colours of Comanda
 	Logo    *Picture      `json:"logo,omitempty"`
 	Cover   *Picture      `json:"cover,omitempty"`
-	Title   catalog.Texts `json:"title,omitempty"` // of the welcome page
+	Title   catalog.Texts `json:"title,omitempty"` // title of the welcome page
 	Text    catalog.Texts `json:"text,omitempty"`
 	Address string        `json:"address,omitempty"`
 	Phone   string        `json:"phone,omitempty"`
@@ -173,11 +173,11 @@ func (s *Service) RemovePicture(ctx context.Context, by authz.Actor, slot Slot) 
 func (s *Service) change(ctx context.Context, by authz.Actor, apply func(Brand) Brand) (b Brand, err error) {
 	now := s.Now()
 	err = s.Store.Change(ctx, by, now, func(rows []settings.Row) ([]settings.Row, []string, error) {
-		was, err := brandOf(rows)
+		current, err := brandOf(rows)
 		if err != nil {
 			return nil, nil, err
 		}
-		b = apply(was)
+		b = apply(current)
 		if err := b.check(); err != nil {
 			return nil, nil, err
 		}

@@ -50,7 +50,7 @@ func TestService(t *testing.T) {
 		b, err := s.Get(t.Context())
 		if err != nil || b.Name != "Quán Hoa" || b.Phone != "024 3825 0000" || b.Title[catalog.Vietnamese] != "Xin chào" ||
 			b.Cover.URL(brand.CoverLarge) != "/media/"+picture+"-1600.jpg" || b.Logo.URL(brand.LogoMark) != "" {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Get = %+v, %v, want the brand of Quán Hoa with a cover and no logo", b, err)
 		}
 		if _, ok := b.Palette(); !ok {
 			t.Error("the colour has no palette")
@@ -90,11 +90,11 @@ func TestService_refuses(t *testing.T) {
 		}
 		_, err := s.Change(t.Context(), authz.System(), c.change)
 		if f := (*fault.Error)(nil); !errors.As(err, &f) || f.Code != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want code %s", name, err, c.code)
 		}
 	}
 	if _, err := s.SetPicture(t.Context(), authz.System(), "icon", []byte("png")); !errors.Is(err, brand.ErrSlot) {
-		t.Errorf("an unknown slot: %v", err)
+		t.Errorf("an unknown slot: error %v, want ErrSlot", err)
 	}
 	if _, err := s.SetPicture(t.Context(), authz.System(), brand.Logo, nil); err == nil {
 		t.Error("a broken picture was stored")
@@ -137,7 +137,7 @@ func TestService_SetPicture_keeps_the_image(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	if b, err := brand.Parse(""); err != nil || b.Name != "" {
-		t.Errorf("%+v, %v", b, err)
+		t.Errorf("Parse of nothing = %+v, %v, want an empty brand", b, err)
 	}
 	if b, err := brand.Parse(`{"name":"Quán Hoa","later":1}`); err != nil || b.Name != "Quán Hoa" {
 		t.Errorf("a newer row: %+v, %v", b, err)

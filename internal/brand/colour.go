@@ -27,10 +27,10 @@ var (
 
 // Shades are the colours that a theme derives from an accent.
 type Shades struct {
-	Accent string // of buttons
-	Deep   string // of buttons under the pointer
-	Ink    string // of text and icons on a surface
-	On     string // of text on Accent and Deep
+	Accent string // colour of buttons
+	Deep   string // colour of buttons under the pointer
+	Ink    string // colour of text and icons on a surface
+	On     string // colour of text on Accent and Deep
 
 	Moved   bool    // Accent differs from the chosen colour, which has too little contrast
 	Text    float64 // contrast of On on Accent, at least 4.5

@@ -58,12 +58,12 @@ func TestNewPalette(t *testing.T) {
 	} {
 		p := testenv.Must(NewPalette(c.accent))(t)
 		if p.Light != c.light || p.Dark != c.dark {
-			t.Errorf("%s:\n%+v\n%+v", c.accent, p.Light, p.Dark)
+			t.Errorf("NewPalette(%s):\nlight %+v\ndark  %+v\nwant\nlight %+v\ndark  %+v", c.accent, p.Light, p.Dark, c.light, c.dark)
 		}
 	}
 	for _, s := range []string{"", "a8321f", "#a8321", "#a8321f0", "red", "#gggggg", "#a8321f\n"} {
 		if _, err := NewPalette(s); !errors.Is(err, ErrColour) {
-			t.Errorf("%q: %v", s, err)
+			t.Errorf("NewPalette(%q): error %v, want ErrColour", s, err)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestCache_Load(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			if v, err := load(); v != 1 || err != nil {
-				t.Errorf("%d, %v", v, err)
+				t.Errorf("Load = %d, %v, want 1", v, err)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestCache_Load_deleted(t *testing.T) {
 		return 1, nil
 	})
 	if v != 1 || err != nil {
-		t.Errorf("%d, %v", v, err)
+		t.Errorf("Load = %d, %v, want 1", v, err)
 	}
 	if _, ok := c.Get("a", start); ok {
 		t.Error("a read that began before the change was kept")

@@ -11,7 +11,7 @@ import (
 const (
 	MaxLines    = 50
 	MaxQuantity = 20  // per dish
-	MaxUnits    = 100 // of all dishes
+	MaxUnits    = 100 // units of all dishes together
 )
 
 // Cart is a member's cart. With ID 0 it does not exist and is empty.
@@ -19,7 +19,7 @@ type Cart struct {
 	ID        int64
 	UserID    int64
 	BranchID  int64 // the branch whose menu prices it; 0 for the first branch
-	Version   int64 // increases with every change by a member, also of a line, but not with an import of lines
+	Version   int64 // increases with every change by a member, including a change of a line, but not with an import of lines
 	UpdatedAt time.Time
 	Lines     []Line // in the order of adding
 }

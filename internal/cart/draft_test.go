@@ -63,11 +63,11 @@ func TestDraft_Apply(t *testing.T) {
 				want.Version, want.UpdatedAt = 10, noon
 			}
 			if diff := cmp.Diff(want, d.Cart); diff != "" || d.Changed() != (c.want != nil) {
-				t.Errorf("dirty %t: %s", d.Changed(), diff)
+				t.Errorf("dirty %t (-want +got):\n%s", d.Changed(), diff)
 			}
 			testenv.Equal(t, c.removed, ids(d.Removed))
 			if diff := cmp.Diff(basket(), d.Loaded); diff != "" {
-				t.Errorf("the loaded cart was modified: %s", diff)
+				t.Errorf("loaded cart after a change of the draft (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestDraft_Apply_refuses(t *testing.T) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if diff := cmp.Diff(c.cart, d.Cart); diff != "" || d.Changed() || len(d.ChangedLines()) != 0 {
-				t.Errorf("a refused change was made: %s", diff)
+				t.Errorf("cart after a refused change (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -155,15 +155,15 @@ func TestDraft_batches(t *testing.T) {
 				t.Fatalf("dish %d stands there twice, or %d times", l.DishID, l.Quantity)
 			}
 			dishes[l.DishID], units = true, units+l.Quantity
-			was := slices.IndexFunc(c.Lines, func(o Line) bool { return o.ID == l.ID })
+			index := slices.IndexFunc(c.Lines, func(o Line) bool { return o.ID == l.ID })
 			touched := slices.ContainsFunc(d.ChangedLines(), func(o Line) bool { return o.DishID == l.DishID })
 			switch {
-			case was < 0 && (l.ID != 0 || l.Version != 1 || !touched):
+			case index < 0 && (l.ID != 0 || l.Version != 1 || !touched):
 				t.Fatalf("new: %+v, to be written: %t", l, touched)
-			case was >= 0 && l == c.Lines[was] && touched && l.Version == c.Lines[was].Version:
+			case index >= 0 && l == c.Lines[index] && touched && l.Version == c.Lines[index].Version:
 				t.Fatalf("%+v is written, and nothing has changed", l)
-			case was >= 0 && l.Version != c.Lines[was].Version+one(touched):
-				t.Fatalf("%+v was %+v", l, c.Lines[was])
+			case index >= 0 && l.Version != c.Lines[index].Version+one(touched):
+				t.Fatalf("%+v was %+v", l, c.Lines[index])
 			}
 		}
 		for _, l := range d.Removed {

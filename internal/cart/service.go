@@ -38,8 +38,8 @@ type Service struct {
 var errNoBranch = fault.New(fault.Conflict, "branch_closed", "The restaurant is not taking orders right now.")
 
 // Get returns a member's cart priced by the menu of a branch. Branch 0 is the cart's own, or the first branch.
-func (s *Service) Get(ctx context.Context, who authz.Actor, branch int64) (View, error) {
-	c, err := s.Store.Cart(ctx, who.UserID)
+func (s *Service) Get(ctx context.Context, actor authz.Actor, branch int64) (View, error) {
+	c, err := s.Store.Cart(ctx, actor.UserID)
 	if err != nil {
 		return View{}, err
 	}
@@ -49,8 +49,8 @@ func (s *Service) Get(ctx context.Context, who authz.Actor, branch int64) (View,
 
 // GetCached is Get with the cart that this process has read last; ok is false if there is none. The cart may be
 // outdated, so the caller must handle ErrChanged (C5).
-func (s *Service) GetCached(ctx context.Context, who authz.Actor, branch int64) (View, bool) {
-	c, ok := s.cache.get(who.UserID)
+func (s *Service) GetCached(ctx context.Context, actor authz.Actor, branch int64) (View, bool) {
+	c, ok := s.cache.get(actor.UserID)
 	if !ok {
 		return View{}, false
 	}
@@ -59,17 +59,17 @@ func (s *Service) GetCached(ctx context.Context, who authz.Actor, branch int64) 
 }
 
 // Evict removes a member's cart from the cache. Call it after the cart was deleted in SQL.
-func (s *Service) Evict(who authz.Actor) { s.cache.evict(who.UserID) }
+func (s *Service) Evict(actor authz.Actor) { s.cache.evict(actor.UserID) }
 
 // Add adds a dish and returns its line. The dish must be active on the branch's menu.
-func (s *Service) Add(ctx context.Context, who authz.Actor, dish, quantity, branch int64) (View, Item, error) {
+func (s *Service) Add(ctx context.Context, actor authz.Actor, dish, quantity, branch int64) (View, Item, error) {
 	if err := checkQuantity(quantity); err != nil {
 		return View{}, Item{}, err
 	}
 	// Only a branch named in the request is stored with the cart, not one that is used to price the dish.
 	chosen := branch
 	if branch == 0 {
-		c, err := s.Store.Cart(ctx, who.UserID)
+		c, err := s.Store.Cart(ctx, actor.UserID)
 		if err != nil {
 			return View{}, Item{}, err
 		}
@@ -83,23 +83,23 @@ func (s *Service) Add(ctx context.Context, who authz.Actor, dish, quantity, bran
 	if !ok || !on.Active {
 		return View{}, Item{}, ErrDish
 	}
-	return s.change(ctx, Change{UserID: who.UserID, Add: &Add{dish, quantity, on.Price, chosen}})
+	return s.change(ctx, Change{UserID: actor.UserID, Add: &Add{dish, quantity, on.Price, chosen}})
 }
 
 // SetQuantity sets the quantity of a line.
-func (s *Service) SetQuantity(ctx context.Context, who authz.Actor, line, quantity int64) (View, Item, error) {
-	return s.change(ctx, Change{UserID: who.UserID, Set: &Set{line, quantity}})
+func (s *Service) SetQuantity(ctx context.Context, actor authz.Actor, line, quantity int64) (View, Item, error) {
+	return s.change(ctx, Change{UserID: actor.UserID, Set: &Set{line, quantity}})
 }
 
 // Remove removes a line.
-func (s *Service) Remove(ctx context.Context, who authz.Actor, line int64) (View, error) {
-	v, _, err := s.change(ctx, Change{UserID: who.UserID, Remove: line})
+func (s *Service) Remove(ctx context.Context, actor authz.Actor, line int64) (View, error) {
+	v, _, err := s.change(ctx, Change{UserID: actor.UserID, Remove: line})
 	return v, err
 }
 
 // Empty removes all lines.
-func (s *Service) Empty(ctx context.Context, who authz.Actor) (View, error) {
-	v, _, err := s.change(ctx, Change{UserID: who.UserID, Empty: true})
+func (s *Service) Empty(ctx context.Context, actor authz.Actor) (View, error) {
+	v, _, err := s.change(ctx, Change{UserID: actor.UserID, Empty: true})
 	return v, err
 }
 

@@ -53,7 +53,7 @@ type SharedChange struct {
 
 // The faults of shared carts.
 var (
-	ErrNotShared = fault.New(fault.Conflict, "cart_not_shared", "The phones of this table have carts of their own.")
+	ErrNotShared = fault.New(fault.Conflict, "cart_not_shared", "This table has no shared cart.")
 	ErrMaxAdded  = fault.Newf(fault.Conflict, "cart_lines_exhausted",
 		"A table can add at most %d dishes to its cart. Please order with the staff.", maxAdded)
 	ErrNotes = fault.Newf(fault.Invalid, "invalid", "A note must have at most %d characters.", MaxNotes)
@@ -128,15 +128,15 @@ func (d *SharedDraft) add(l SharedLine, now time.Time) error {
 
 // set changes the quantity and the note of a line. The line still belongs to the guest who added it.
 func (d *SharedDraft) set(i int, l SharedLine) error {
-	was := &d.Lines[i]
-	if err := checkTotal(l.Quantity, was.Quantity, d.units()); err != nil {
+	current := &d.Lines[i]
+	if err := checkTotal(l.Quantity, current.Quantity, d.units()); err != nil {
 		return err
 	}
-	if was.Quantity == l.Quantity && was.Notes == l.Notes {
+	if current.Quantity == l.Quantity && current.Notes == l.Notes {
 		return nil
 	}
-	was.Quantity, was.Notes = l.Quantity, l.Notes
-	d.touch(*was)
+	current.Quantity, current.Notes = l.Quantity, l.Notes
+	d.touch(*current)
 	return nil
 }
 

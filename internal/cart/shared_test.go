@@ -55,7 +55,7 @@ func TestSharedDraft_Apply(t *testing.T) {
 			d := table()
 			err := d.Apply(c.line, noon)
 			if !errors.Is(err, c.err) || d.text() != c.want {
-				t.Errorf("%q, %v", d.text(), err)
+				t.Errorf("Apply = %q, %v, want %q, %v", d.text(), err, c.want, c.err)
 			}
 			var written []string
 			for _, l := range d.Changes() {
@@ -84,17 +84,17 @@ func TestSharedDraft_limits(t *testing.T) {
 		}
 	}
 	if err := add(d, MaxLines, 1); !errors.Is(err, ErrUnits) {
-		t.Errorf("unit %d: %v", MaxUnits+1, err)
+		t.Errorf("unit %d: error %v, want ErrUnits", MaxUnits+1, err)
 	}
 	if err := add(d, 0, 1); err != nil {
 		t.Error("one less:", err)
 	}
 	if err := add(d, MaxLines, 1); !errors.Is(err, ErrFull) {
-		t.Errorf("line %d: %v", MaxLines+1, err)
+		t.Errorf("line %d: error %v, want ErrFull", MaxLines+1, err)
 	}
 	worn := NewSharedDraft(Shared{VisitID: "v", Added: maxAdded})
 	if err := add(worn, 1, 1); !errors.Is(err, ErrMaxAdded) {
-		t.Errorf("a line after %d: %v", maxAdded, err)
+		t.Errorf("a line after %d: error %v, want ErrMaxAdded", maxAdded, err)
 	}
 	if err := worn.Apply(SharedLine{ID: "line-2"}, noon); err != nil || len(worn.Changes()) != 0 {
 		t.Errorf("a tombstone after %d lines: %v, %v", maxAdded, worn.Changes(), err)
@@ -135,7 +135,7 @@ func TestSharedDraft_Take(t *testing.T) {
 			for _, l := range c.lines { // the phone repeats the request that added it
 				l.GuestHash = "an"
 				if err := d.Apply(l, noon); !errors.Is(err, ErrChanged) {
-					t.Errorf("%s comes back: %v", l.ID, err)
+					t.Errorf("%s comes back: error %v, want ErrChanged", l.ID, err)
 				}
 			}
 		})
@@ -173,10 +173,10 @@ func TestSharedDraft_model(t *testing.T) {
 // stepShared applies one random change or order to a draft and to the model.
 func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone map[string]bool, ordered map[string]int) {
 	id := fmt.Sprint("line-", rapid.IntRange(0, 9).Draw(t, "line"))
-	was, there := model[id]
+	stored, found := model[id]
 	if rapid.IntRange(0, 4).Draw(t, "what") == 0 {
-		lines := []SharedLine{{ID: id, ItemID: was.ItemID, Quantity: rapid.Int64Range(1, 3).Draw(t, "seen")}}
-		has := there && was.Quantity == lines[0].Quantity
+		lines := []SharedLine{{ID: id, ItemID: stored.ItemID, Quantity: rapid.Int64Range(1, 3).Draw(t, "seen")}}
+		has := found && stored.Quantity == lines[0].Quantity
 		if d.Has(lines) != has {
 			t.Fatalf("an order of %+v in %+v: %t", lines, d.Lines, !has)
 		}
@@ -197,19 +197,19 @@ func stepShared(t *rapid.T, d *SharedDraft, model map[string]SharedLine, gone ma
 	case l.Quantity == 0: // even before the line is added
 		delete(model, id)
 		gone[id] = true
-	case gone[id] || there && was.ItemID != l.ItemID:
+	case gone[id] || found && stored.ItemID != l.ItemID:
 		if !errors.Is(err, ErrChanged) {
-			t.Fatalf("%+v: %v", l, err)
+			t.Fatalf("Apply(%+v): error %v, want ErrChanged", l, err)
 		}
 		return
-	case there:
-		was.Quantity = l.Quantity
-		model[id] = was
+	case found:
+		stored.Quantity = l.Quantity
+		model[id] = stored
 	default:
 		model[id] = l
 	}
 	if err != nil {
-		t.Fatalf("%+v: %v", l, err)
+		t.Fatalf("Apply(%+v): %v", l, err)
 	}
 }
 

@@ -54,7 +54,7 @@ type SharedService struct {
 type SharedView struct {
 	Version int64
 	Items   []SharedItem
-	Locales []catalog.Locale // of the branch, its main locale first
+	Locales []catalog.Locale // locales of the branch, the main one first
 }
 
 // SharedItem is a line with the number of its guest and the names of its dish, even if the dish is not on the menu any

@@ -84,7 +84,7 @@ func TestSharedService_Put(t *testing.T) {
 				t.Fatalf("%v, want %v; %d notifications", err, c.want, *changes)
 			}
 			if c.want == nil && (len(v.Items) != 1 || v.Items[0].Phone != 2 || !v.Items[0].Mine || v.Items[0].DishID != 4) {
-				t.Errorf("%+v", v)
+				t.Errorf("Put = %+v, want one line of dish 4 from phone 2", v)
 			}
 		})
 	}
@@ -120,19 +120,19 @@ func TestSharedService_Version(t *testing.T) {
 func TestSharedService_Follow(t *testing.T) {
 	store := &oneTable{cart: Shared{VisitID: "v"}}
 	s, _ := sharing(t, store, func() time.Time { return noon }, true)
-	here, there := make(chan struct{}, 1), make(chan struct{}, 1)
-	leave := s.Follow("v", here)
-	s.Follow("w", there)
+	changedHere, changedElsewhere := make(chan struct{}, 1), make(chan struct{}, 1)
+	leave := s.Follow("v", changedHere)
+	s.Follow("w", changedElsewhere)
 	want := func(atHere, atThere int) {
 		t.Helper()
-		if len(here) != atHere || len(there) != atThere {
-			t.Errorf("%d and %d notifications, want %d and %d", len(here), len(there), atHere, atThere)
+		if len(changedHere) != atHere || len(changedElsewhere) != atThere {
+			t.Errorf("%d and %d notifications, want %d and %d", len(changedHere), len(changedElsewhere), atHere, atThere)
 		}
 	}
 	testenv.Must(s.Put(t.Context(), Guest{Branch: 1, VisitID: "v", Hash: "an"},
 		SharedLine{ID: "an-1", ItemID: 11, Quantity: 1}))(t)
 	want(1, 0)
-	<-here
+	<-changedHere
 	testenv.Must(s.Version(t.Context(), "v"))(t)
 	reads := store.reads
 	s.NotifyAll()
@@ -140,8 +140,8 @@ func TestSharedService_Follow(t *testing.T) {
 	if testenv.Must(s.Version(t.Context(), "v"))(t); store.reads != reads+1 {
 		t.Error("the version was not read again")
 	}
-	<-here
-	<-there
+	<-changedHere
+	<-changedElsewhere
 	leave()
 	s.Changed(1, "v")
 	want(0, 0)

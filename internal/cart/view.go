@@ -13,7 +13,7 @@ type View struct {
 	Branch        catalog.Branch
 	MenuVersionID int64
 	Items         []Item
-	Total         int64 // of the available items
+	Total         int64 // sum of the available items
 	Currency      money.Currency
 }
 

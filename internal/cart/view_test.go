@@ -60,7 +60,7 @@ func TestPriced(t *testing.T) {
 				t.Errorf("named %q", got.Names.In(catalog.English))
 			}
 			if v.Branch.ID != 1 || v.MenuVersionID != 5 || v.Currency != "VND" || v.ID != 3 {
-				t.Errorf("%+v", v)
+				t.Errorf("view = %+v, want cart 3 in branch 1 with menu version 5 in VND", v)
 			}
 		})
 	}
@@ -68,16 +68,16 @@ func TestPriced(t *testing.T) {
 
 // viewStore is a store with one cart, in a restaurant with no or one branch.
 type viewStore struct {
-	cart   Cart
-	branch int64
-	asked  []Change
-	err    error
+	cart    Cart
+	branch  int64
+	changes []Change
+	err     error
 }
 
 func (h *viewStore) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
 
 func (h *viewStore) Change(_ context.Context, c Change) (Cart, int64, error) {
-	h.asked = append(h.asked, c)
+	h.changes = append(h.changes, c)
 	d := NewDraft(h.cart)
 	dish, err := d.Apply(c, noon)
 	h.cart = d.Cart
@@ -125,12 +125,12 @@ func TestService_Add(t *testing.T) {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
 			if c.want != nil {
-				if len(h.asked) != 0 {
-					t.Errorf("the store was asked: %+v", h.asked)
+				if len(h.changes) != 0 {
+					t.Errorf("the store was asked: %+v", h.changes)
 				}
 				return
 			}
-			testenv.Equal(t, []Change{{UserID: 7, Add: &c.added}}, h.asked)
+			testenv.Equal(t, []Change{{UserID: 7, Add: &c.added}}, h.changes)
 			if it.DishID != c.dish || it.Quantity != c.quantity || v.Total != it.Total || it.PriceChanged() {
 				t.Errorf("%+v of %+v", it, v)
 			}
@@ -142,14 +142,14 @@ func TestService_Add(t *testing.T) {
 func TestService_keeps_its_branch(t *testing.T) {
 	h := &viewStore{cart: Cart{ID: 3, UserID: 7, BranchID: 2, Version: 1}, branch: 1}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := authz.Actor{UserID: 7}
-	if _, _, err := s.Add(t.Context(), who, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
+	actor := authz.Actor{UserID: 7}
+	if _, _, err := s.Add(t.Context(), actor, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
-	if _, err := s.Get(t.Context(), who, 0); !errors.Is(err, catalog.ErrBranch) {
+	if _, err := s.Get(t.Context(), actor, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
-	if v, err := s.Get(t.Context(), who, 1); err != nil || v.Branch.ID != 1 {
+	if v, err := s.Get(t.Context(), actor, 1); err != nil || v.Branch.ID != 1 {
 		t.Error(v.Branch.ID, err)
 	}
 }
@@ -157,9 +157,9 @@ func TestService_keeps_its_branch(t *testing.T) {
 func TestService_store_out_of_reach(t *testing.T) {
 	h := &viewStore{err: fault.New(fault.Unavailable, "down", "Down.")}
 	s := &Service{Store: h, LiveMenus: only{board(t)}}
-	who := authz.Actor{UserID: 7}
-	_, get := s.Get(t.Context(), who, 0)
-	_, _, added := s.Add(t.Context(), who, 4, 1, 0)
+	actor := authz.Actor{UserID: 7}
+	_, get := s.Get(t.Context(), actor, 0)
+	_, _, added := s.Add(t.Context(), actor, 4, 1, 0)
 	if !errors.Is(get, h.err) || !errors.Is(added, h.err) {
 		t.Error(get, added)
 	}

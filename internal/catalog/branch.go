@@ -23,11 +23,11 @@ const (
 
 // The faults of this package.
 var (
-	ErrBranch   = fault.New(fault.NotFound, "branch_not_found", "There is no such branch.")
-	ErrMenu     = fault.New(fault.NotFound, "menu_not_found", "There is no such menu, or none is published.")
-	ErrVersion  = fault.New(fault.NotFound, "menu_version_not_found", "There is no such menu version.")
-	ErrItem     = fault.New(fault.NotFound, "menu_item_not_found", "There is no such menu item.")
-	ErrTable    = fault.New(fault.NotFound, "table_not_found", "There is no such table in this branch.")
+	ErrBranch   = fault.New(fault.NotFound, "branch_not_found", "Branch not found.")
+	ErrMenu     = fault.New(fault.NotFound, "menu_not_found", "Menu not found, or not published yet.")
+	ErrVersion  = fault.New(fault.NotFound, "menu_version_not_found", "Menu version not found.")
+	ErrItem     = fault.New(fault.NotFound, "menu_item_not_found", "Menu item not found.")
+	ErrTable    = fault.New(fault.NotFound, "table_not_found", "Table not found in this branch.")
 	ErrNotDraft = fault.New(fault.Conflict, "menu_version_not_draft",
 		"A published menu version cannot be changed. Create a draft.")
 	ErrMailFrom = fault.New(fault.Invalid, "mail_from_invalid",

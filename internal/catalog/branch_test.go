@@ -28,7 +28,7 @@ func TestNewBranch(t *testing.T) {
 	if !b.Offers(English) || b.Offers(Chinese) {
 		t.Errorf("the branch offers %v", b.Locales)
 	}
-	for name, spoil := range map[string]func(*Branch){
+	for name, corrupt := range map[string]func(*Branch){
 		"no name":           func(b *Branch) { b.Name = "" },
 		"a long name":       func(b *Branch) { b.Name = strings.Repeat("ộ", MaxName+1) },
 		"a broken name":     func(b *Branch) { b.Name = "H\xff" },
@@ -42,9 +42,9 @@ func TestNewBranch(t *testing.T) {
 		"this machine zone": func(b *Branch) { b.Timezone = "Local" },
 	} {
 		bad := hanoi()
-		spoil(&bad)
+		corrupt(&bad)
 		if _, err := NewBranch(bad); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("NewBranch with %s: error %v, want Invalid", name, err)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestTexts_Check(t *testing.T) {
 		"broken":         {English: "\xff"},
 	} {
 		if err := bad.Check("A dish", 3); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Check with %s: error %v, want Invalid", name, err)
 		}
 	}
 }
@@ -70,12 +70,12 @@ func TestEntry_Check(t *testing.T) {
 	quota := func(n int64) *int64 { return &n }
 	for _, good := range []Entry{{}, {Price: MaxPrice, Quota: quota(MaxQuota)}, {Quota: quota(0)}} {
 		if err := good.Check(); err != nil {
-			t.Errorf("%+v: %v", good, err)
+			t.Errorf("Check(%+v): %v", good, err)
 		}
 	}
 	for _, bad := range []Entry{{Price: -1}, {Price: MaxPrice + 1}, {Quota: quota(-1)}, {Quota: quota(MaxQuota + 1)}} {
 		if err := bad.Check(); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%+v: %v", bad, err)
+			t.Errorf("Check(%+v): error %v, want Invalid", bad, err)
 		}
 	}
 }

@@ -32,14 +32,14 @@ type BranchStore interface {
 // ErrBizDay refuses a start hour that would change the current business date (I14), because sales of today would be
 // counted on another date.
 var ErrBizDay = fault.New(fault.Conflict, "biz_day_running",
-	"This would change today's business date. Try again at a time that has the same business date with either hour.")
+	"Changing the start hour now would change today's business date. Try again later today.")
 
 // The refusals of a branch with orders or guests.
 var (
 	ErrBranchHasOrders = fault.New(fault.Conflict, "branch_has_orders",
 		"This can no longer be changed, because the branch has orders.")
 	ErrBranchBusy = fault.New(fault.Conflict, "branch_busy",
-		"Guests are still there. Close their tables and finish all orders first.")
+		"This branch has open tables or unfinished orders. Close the tables and finish the orders first.")
 	ErrRetired = fault.New(fault.Conflict, "branch_retired", "This restaurant no longer takes orders.")
 )
 
@@ -67,7 +67,7 @@ func (e BranchEdit) concernsHouse(b Branch) bool {
 
 // apply returns the changed branch.
 func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
-	was := b
+	current := b
 	set(&b.Name, e.Name)
 	if e.Locales != nil {
 		if err := checkDistinct(e.Locales); err != nil {
@@ -80,13 +80,13 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	set(&b.Hours, e.Hours)
 	set(&b.SharedCart, e.SharedCart)
 	set(&b.MailFrom, e.MailFrom)
-	if err := e.applyFixed(&b, was); err != nil {
+	if err := e.applyFixed(&b, current); err != nil {
 		return b, err
 	}
 	b, err := NewBranch(b)
 	// A branch without orders may change its time zone freely. Only the current business date is compared: orders
 	// store their date, so past dates do not change.
-	if err == nil && e.Timezone == nil && b.Calendar().BizDate(now) != was.Calendar().BizDate(now) {
+	if err == nil && e.Timezone == nil && b.Calendar().BizDate(now) != current.Calendar().BizDate(now) {
 		err = ErrBizDay
 	}
 	return b, err
@@ -101,7 +101,7 @@ func set[T any](field, value *T) {
 
 // applyFixed changes the fields that the first order fixes. An order stores its currency and business date, but
 // reports and menus of a branch use one currency and one calendar.
-func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
+func (e BranchEdit) applyFixed(b *Branch, current Branch) error {
 	if e.Country != nil {
 		if !e.Country.Valid() {
 			return ErrCountry
@@ -111,18 +111,18 @@ func (e BranchEdit) applyFixed(b *Branch, was Branch) error {
 	set(&b.Currency, e.Currency)
 	set(&b.Timezone, e.Timezone)
 	set(&b.DayStart, e.DayStart)
-	if !was.HasOrders {
+	if !current.HasOrders {
 		return nil
 	}
 	switch {
 	// A branch that an earlier release created has no country until it is set once.
-	case b.Country != was.Country && was.Country != "":
+	case b.Country != current.Country && current.Country != "":
 		return ErrBranchHasOrders.With("field", "country")
-	case b.Currency != was.Currency:
+	case b.Currency != current.Currency:
 		return ErrBranchHasOrders.With("field", "currency")
-	case b.Timezone != was.Timezone:
+	case b.Timezone != current.Timezone:
 		return ErrBranchHasOrders.With("field", "timezone")
-	case b.DayStart != was.DayStart:
+	case b.DayStart != current.DayStart:
 		return ErrBranchHasOrders.With("field", "bizDayStartHour")
 	}
 	return nil

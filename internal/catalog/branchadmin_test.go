@@ -53,7 +53,7 @@ func TestBranchEdit_apply(t *testing.T) {
 	} {
 		got, err := c.edit.apply(b, c.now)
 		if code := codeOf(err); code != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("apply with %s: error %v, want code %q", name, err, c.code)
 		}
 		if err == nil && got.Calendar().BizDate(c.now) != b.Calendar().BizDate(c.now) {
 			t.Errorf("%s: the business date changed", name)
@@ -82,7 +82,7 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 		b.HasOrders = true
 		_, err := e.apply(b, noon)
 		if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, ErrBranchHasOrders) || f.Extra["field"] != field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("apply with another %s: error %v, want branch_has_orders of that field", field, err)
 		}
 	}
 	same := BranchEdit{Country: new(Country("VN")), Currency: &b.Currency, Timezone: &b.Timezone, DayStart: &b.DayStart}
@@ -94,7 +94,7 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 		t.Errorf("a country that was not stated: %+v, %v", got, err)
 	}
 	if _, err := (BranchEdit{Country: new(Country("XX"))}).apply(b, noon); !errors.Is(err, ErrCountry) {
-		t.Errorf("no country: %v", err)
+		t.Errorf("no country: error %v, want ErrCountry", err)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestPause_check(t *testing.T) {
 		"for a year":           {Pause{Code: PauseBusy, Until: now.AddDate(1, 0, 0)}, false},
 	} {
 		if err := c.pause.check(now); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("check with %s: error %v, want success %t", name, err, c.ok)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestBranch_Paused(t *testing.T) {
 		t.Error("a pause without an end has ended")
 	}
 	if !errors.As(b.Pause.Refusal(), &f) || f.Extra["until"] != nil || f.Extra["reasonCode"] != nil {
-		t.Errorf("%v", f.Extra)
+		t.Errorf("refusal without texts: %v, want neither until nor reasonCode", f.Extra)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestParseUntil(t *testing.T) {
 // An item whose Until is within a business day is off at the start of that day; one whose Until is the start of a day is not.
 func TestOffItem_LastDate(t *testing.T) {
 	c := testBranch(t).Calendar()
-	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // of the 27th
+	start := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // start of the 27th
 	for until, want := range map[time.Time]string{
 		start: "2026-02-26", start.Add(time.Millisecond): "2026-02-27", {}: forever,
 	} {
@@ -211,7 +211,7 @@ func TestCountedMenu_Left(t *testing.T) {
 		5: new(int64(0)), // off
 	} {
 		if d := cmp.Diff(want, c.Left(item)); d != "" {
-			t.Errorf("item %d: %s", item, d)
+			t.Errorf("item %d (-want +got):\n%s", item, d)
 		}
 	}
 }
@@ -240,13 +240,13 @@ func TestCategoryEdit_and_DishEdit(t *testing.T) {
 		t.Error("a name in an unsupported locale was accepted")
 	}
 	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
-		t.Errorf("a retired dish: %v", err)
+		t.Errorf("a retired dish: error %v, want ErrDishRetired", err)
 	}
-	was := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
-	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(was)
-	want := was
+	before := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
+	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(before)
+	want := before
 	want.CategoryID = 2
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
-		t.Errorf("omitted fields changed: %s, %v", diff, err)
+		t.Errorf("dish after an edit without fields (-want +got):\n%s, error %v", diff, err)
 	}
 }

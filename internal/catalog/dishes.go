@@ -14,15 +14,15 @@ import (
 // The faults of categories and dishes. ErrShared protects branches that the actor may not see: categories and dishes
 // belong to the whole installation.
 var (
-	ErrCategory      = fault.New(fault.NotFound, "category_not_found", "There is no such category.")
+	ErrCategory      = fault.New(fault.NotFound, "category_not_found", "Category not found.")
 	ErrCategoryInUse = fault.New(fault.Conflict, "category_in_use", "This category still has dishes.")
-	ErrDish          = fault.New(fault.NotFound, "dish_not_found", "There is no such dish.")
+	ErrDish          = fault.New(fault.NotFound, "dish_not_found", "Dish not found.")
 	ErrDishInUse     = fault.New(fault.Conflict, "dish_in_use",
 		"This dish is on a live menu or a draft. Remove it there first.")
 	ErrDishRetired = fault.New(fault.Conflict, "dish_retired", "This dish is archived.")
 	ErrShared      = fault.New(fault.Forbidden, "shared_with_others",
 		"This is also on the menu of a branch that you cannot edit. Ask someone with access to all branches.")
-	ErrImageUnknown = fault.New(fault.Invalid, "image_unknown", "There is no such image. Upload it first.")
+	ErrImageUnknown = fault.New(fault.Invalid, "image_unknown", "Image not found. Upload it first.")
 )
 
 // CategoryEdit is a change to a category. Nil fields stay as they are.

@@ -19,13 +19,13 @@ func notified(c <-chan struct{}) bool {
 func TestLiveMenus_LevelsChanged(t *testing.T) {
 	withLiveMenus(t, func(t *testing.T, _ *source, c *counters, b *LiveMenus) {
 		b.LevelsChanged(1) // no subscribers
-		here, end := b.Subscribe(1)
-		there, endThere := b.Subscribe(2)
-		defer endThere()
+		first, end := b.Subscribe(1)
+		second, endSecond := b.Subscribe(2)
+		defer endSecond()
 		liveMenu(t, b)
 		c.set(map[int64]int64{11: 3}, nil)
 		b.LevelsChanged(1)
-		if left, _ := liveMenu(t, b).Left(11); !notified(here) || left != 3 {
+		if left, _ := liveMenu(t, b).Left(11); !notified(first) || left != 3 {
 			t.Errorf("the first change did not notify, or subscribers read %d left", left)
 		}
 		times := 0
@@ -33,7 +33,7 @@ func TestLiveMenus_LevelsChanged(t *testing.T) {
 			b.LevelsChanged(1)
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			if notified(here) {
+			if notified(first) {
 				times++
 			}
 		}
@@ -43,17 +43,17 @@ func TestLiveMenus_LevelsChanged(t *testing.T) {
 		b.LevelsChanged(1)
 		time.Sleep(minNotifyInterval)
 		synctest.Wait()
-		if !notified(here) {
+		if !notified(first) {
 			t.Error("the last change of a burst did not notify")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if notified(here) || notified(there) {
+		if notified(first) || notified(second) {
 			t.Error("notified without a change")
 		}
 		end()
 		b.LevelsChanged(1)
-		if notified(here) || len(b.hub.topic.Keys()) != 1 {
+		if notified(first) || len(b.hub.topic.Keys()) != 1 {
 			t.Error("an ended subscription was notified or kept")
 		}
 	})
@@ -63,14 +63,14 @@ func TestLiveMenus_LevelsChanged(t *testing.T) {
 // same for all branches.
 func TestLiveMenus_MenuChanged(t *testing.T) {
 	withLiveMenus(t, func(t *testing.T, s *source, _ *counters, b *LiveMenus) {
-		here, end := b.Subscribe(1)
+		first, end := b.Subscribe(1)
 		defer end()
-		there, endThere := b.Subscribe(2)
-		defer endThere()
+		second, endSecond := b.Subscribe(2)
+		defer endSecond()
 		b.MenuChanged(3) // no subscribers
 		for i, c := range []struct {
-			act         func()
-			here, there bool
+			act           func()
+			first, second bool
 		}{
 			{func() { b.LevelsChanged(1) }, true, false},
 			{func() { b.MenuChanged(1) }, true, false},
@@ -80,7 +80,7 @@ func TestLiveMenus_MenuChanged(t *testing.T) {
 			liveMenu(t, b)
 			s.change(func() { s.revision++ })
 			c.act()
-			if notified(here) != c.here || notified(there) != c.there {
+			if notified(first) != c.first || notified(second) != c.second {
 				t.Errorf("%d: the wrong subscribers were notified", i)
 			}
 			if got := liveMenu(t, b).Branch.Revision; i > 0 && got != s.revision {

@@ -181,6 +181,6 @@ func TestContent_JSON(t *testing.T) {
 	text := testenv.Must(json.Marshal(want))(t)
 	var got Content
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("content after a JSON round trip = %+v, %v, want %+v", got, err, want)
 	}
 }

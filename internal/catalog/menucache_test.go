@@ -102,7 +102,7 @@ func TestMenuCache_Active_loads_once_for_all_callers(t *testing.T) {
 		}
 		wg.Wait()
 		if n := s.branches.Load(); n != 1 {
-			t.Errorf("50 callers caused %d loads", n)
+			t.Errorf("50 callers caused %d loads, want 1", n)
 		}
 	})
 }
@@ -138,7 +138,7 @@ func TestMenuCache_Active_reads_the_menu_only_when_the_revision_moves(t *testing
 			}
 		}
 		if n := s.contents.Load(); n != 1 {
-			t.Errorf("an unchanged menu was read %d times", n)
+			t.Errorf("an unchanged menu was read %d times, want once", n)
 		}
 	})
 }
@@ -166,13 +166,13 @@ func TestMenuCache_Invalidate_discards_a_running_load(t *testing.T) {
 		m.Invalidate(t.Context(), 1)
 		b, err := m.Branch(t.Context(), 1)
 		if b.Revision != 2 || err != nil {
-			t.Errorf("after the invalidation the revision is %d, %v", b.Revision, err)
+			t.Errorf("revision after the invalidation = %d, %v, want 2", b.Revision, err)
 		}
 		if err := <-early; err != nil {
 			t.Error(err)
 		}
 		if b, _ := m.Branch(t.Context(), 1); b.Revision != 2 {
-			t.Errorf("the outdated load was cached: revision %d", b.Revision)
+			t.Errorf("revision = %d, want 2: the outdated load must not be cached", b.Revision)
 		}
 	})
 }
@@ -187,13 +187,13 @@ func TestMenuCache_Active_while_the_source_is_down(t *testing.T) {
 			wantPrice(t, m, 100)
 		}
 		if n := s.branches.Load() - before; n != 1 {
-			t.Errorf("100 callers caused %d loads from a failing source", n)
+			t.Errorf("100 callers caused %d loads of a failing source, want 1", n)
 		}
 		m.Invalidate(t.Context(), 1)
 		wantPrice(t, m, 100)
 		time.Sleep(time.Minute + time.Second)
 		if _, err := price(t, m); !errors.Is(err, errDown) {
-			t.Errorf("after five minutes: %v", err)
+			t.Errorf("after five minutes: error %v, want %v", err, errDown)
 		}
 		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })
 		time.Sleep(menuAges.fresh)
@@ -209,7 +209,7 @@ func TestMenuCache_Active_while_the_source_is_slow(t *testing.T) {
 		start := time.Now()
 		wantPrice(t, m, 100)
 		if waited := time.Since(start); waited > maxLoadWait {
-			t.Errorf("a caller waited %v although an old menu was cached", waited)
+			t.Errorf("a caller waited %v for a cached menu, want at most the maximum of a load", waited)
 		}
 		time.Sleep(2 * time.Second)
 		wantPrice(t, m, 200)
@@ -222,11 +222,11 @@ func TestMenuCache_Active_ends_with_its_caller(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		if _, err := m.Active(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller whose context ended got %v", err)
+			t.Errorf("a caller whose context ended: error %v, want DeadlineExceeded", err)
 		}
 		wantPrice(t, m, 100)
 		if n := s.branches.Load(); n != 1 {
-			t.Errorf("the load ended with its first caller: %d loads", n)
+			t.Errorf("%d loads, want 1: it must outlive its first caller", n)
 		}
 	})
 }
@@ -235,7 +235,7 @@ func TestMenuCache_unknown_branch_is_not_cached(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *source, m *MenuCache) {
 		for id := int64(2); id < 50; id++ {
 			if _, err := m.Active(t.Context(), id); !errors.Is(err, ErrBranch) {
-				t.Errorf("branch %d: %v", id, err)
+				t.Errorf("branch %d: error %v, want ErrBranch", id, err)
 			}
 		}
 		m.menus.entries.Range(func(id, _ any) bool {
@@ -254,17 +254,17 @@ func TestMenuCache_Version(t *testing.T) {
 				t.Errorf("version %d has the price %d, want %d", version, it.Price, want)
 			}
 			if q, limited := got.Quota(11); q != 20 || !limited {
-				t.Errorf("version %d has the quota %d, %t", version, q, limited)
+				t.Errorf("quota of version %d = %d, %t, want 20", version, q, limited)
 			}
 		}
 		for _, version := range []int64{60, 101} { // another branch's, unknown
 			if _, err := m.Version(t.Context(), 1, version); !errors.Is(err, ErrVersion) {
-				t.Errorf("version %d: %v", version, err)
+				t.Errorf("version %d: error %v, want ErrVersion", version, err)
 			}
 		}
 		s.err = errDown
 		if _, err := m.Version(t.Context(), 1, 2); err != nil {
-			t.Errorf("a cached version was loaded again: %v", err)
+			t.Errorf("Version of a cached version: %v", err)
 		}
 	})
 }

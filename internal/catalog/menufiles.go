@@ -300,6 +300,6 @@ func (m *MenuFiles) CheckFile(b Branch, raw []byte) []menufile.CellProblem {
 
 func (m *MenuFiles) unknownTemplate(name string) error {
 	names := seq.Map(m.Templates, func(t MenuTemplate) string { return t.Name })
-	return fault.Newf(fault.Invalid, "menu_template_unknown", "There is no menu template %q. There are %s.", name,
+	return fault.Newf(fault.Invalid, "menu_template_unknown", "Menu template %q not found. Available: %s.", name,
 		strings.Join(names, ", "))
 }

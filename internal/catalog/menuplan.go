@@ -136,14 +136,14 @@ func (p *planner) seesAll(branches []int64) bool {
 func (p *planner) texts(stored *Texts, row map[string]string, kind text.Kind) (changed bool) {
 	for locale, s := range row {
 		l := Locale(locale)
-		was, has := (*stored)[l]
+		current, has := (*stored)[l]
 		if l == p.base() && s != "" {
-			was = stored.In(l)
+			current = stored.In(l)
 		}
 		switch {
 		case s == "" && has:
 			delete(*stored, l)
-		case s == "" || same(was, s, kind):
+		case s == "" || same(current, s, kind):
 			continue
 		default:
 			if *stored == nil {
@@ -261,9 +261,9 @@ func planCopy(from, to MenuState) MenuChange {
 			c.Created++
 			shown.Change = RowCreated
 		} else {
-			was := to.Items[at]
-			w.ItemID, shown.PreviousPrice = was.ItemID, was.previousPrice()
-			if !was.Listed || was.Price != it.Price || was.Active != it.Active || !equalQuota(was.Quota, it.Quota) {
+			current := to.Items[at]
+			w.ItemID, shown.PreviousPrice = current.ItemID, current.previousPrice()
+			if !current.Listed || current.Price != it.Price || current.Active != it.Active || !equalQuota(current.Quota, it.Quota) {
 				c.Updated++
 				shown.Change = RowUpdated
 			}
@@ -285,7 +285,7 @@ type MenuState struct {
 	MenuID     int64 // 0: the branch has no menu
 	DraftID    int64 // 0: there is no draft
 	Items      []MenuItemState
-	Categories []Category        // of the installation, in menu order
+	Categories []Category        // all categories of the installation, in menu order
 	Images     map[string]bool   // ids of stored images
 	DishUse    map[int64][]int64 // other branches whose menus have a dish of this menu
 	UsedBy     map[int64][]int64 // branches whose menus have dishes of a category

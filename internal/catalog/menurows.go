@@ -138,10 +138,10 @@ func (it MenuItemState) rowState() RowState {
 
 // planRow returns the changes that one row makes to its item. The item is zero for a dish that was never on this menu.
 func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrite, error) {
-	was := Dish{
+	current := Dish{
 		ID: it.DishID, CategoryID: it.CategoryID, Names: it.Names, Descriptions: it.Descriptions, ImageURL: it.ImageURL,
 	}
-	w := ItemWrite{ItemID: it.ItemID, Dish: was, Category: -1, Entry: it.Entry}
+	w := ItemWrite{ItemID: it.ItemID, Dish: current, Category: -1, Entry: it.Entry}
 	edit := DishEdit{CategoryID: r.CategoryID, Names: r.Names, Descriptions: r.Descriptions, Image: r.Image}
 	switch {
 	case r.DishID != 0 && it.DishID == 0:
@@ -155,14 +155,14 @@ func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrit
 		return w, invalid("A new dish needs a category.")
 	default:
 		var err error
-		if w.Dish, err = edit.apply(was); err != nil {
+		if w.Dish, err = edit.apply(current); err != nil {
 			return w, err
 		}
-		w.WriteDish = w.Dish.CategoryID != was.CategoryID || w.Dish.ImageURL != was.ImageURL ||
-			!maps.Equal(w.Dish.Names, was.Names) || !maps.Equal(w.Dish.Descriptions, was.Descriptions)
+		w.WriteDish = w.Dish.CategoryID != current.CategoryID || w.Dish.ImageURL != current.ImageURL ||
+			!maps.Equal(w.Dish.Names, current.Names) || !maps.Equal(w.Dish.Descriptions, current.Descriptions)
 	}
 	if w.WriteDish {
-		if err := s.checkDishWrite(by, was, w.Dish); err != nil {
+		if err := s.checkDishWrite(by, current, w.Dish); err != nil {
 			return w, err
 		}
 	}
@@ -175,14 +175,14 @@ func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrit
 }
 
 // checkDishWrite refuses a change of a dish that another branch shows, and references to rows that do not exist.
-func (s MenuState) checkDishWrite(by authz.Actor, was, d Dish) error {
-	if slices.ContainsFunc(s.DishUse[was.ID], func(b int64) bool { return !by.Sees(b) }) {
+func (s MenuState) checkDishWrite(by authz.Actor, current, d Dish) error {
+	if slices.ContainsFunc(s.DishUse[current.ID], func(b int64) bool { return !by.Sees(b) }) {
 		return ErrShared
 	}
 	if !slices.ContainsFunc(s.Categories, func(c Category) bool { return c.ID == d.CategoryID }) {
 		return ErrCategory
 	}
-	if id := ImageIDOf(d.ImageURL); d.ImageURL != was.ImageURL && d.ImageURL != "" && !s.Images[id] {
+	if id := ImageIDOf(d.ImageURL); d.ImageURL != current.ImageURL && d.ImageURL != "" && !s.Images[id] {
 		return ErrImageUnknown
 	}
 	return nil

@@ -39,7 +39,7 @@ func TestCountry_Valid(t *testing.T) {
 		"001": false, "Vn": false, "V": false,
 	} {
 		if c.Valid() != want {
-			t.Errorf("%q: %t", c, !want)
+			t.Errorf("Country(%q).Valid = %t, want the opposite", c, !want)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestNewBranchRequest_Branch(t *testing.T) {
 		"a long key":           {with(vn, func(r *NewBranchRequest) { r.ClientTxnID = string(make([]byte, maxClientID+1)) }), "invalid"},
 	} {
 		if _, err := c.request.Branch(); codeOf(err) != c.code {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Branch with %s: error %v, want code %q", name, err, c.code)
 		}
 	}
 	b, err := vn.Branch()
@@ -88,7 +88,7 @@ func TestNewBranchRequest_Branch(t *testing.T) {
 		r.Locales, r.DayStart, r.Currency, r.Timezone = []Locale{English}, new(0), money.USD, "Asia/Bangkok"
 	}).Branch()
 	if err != nil || b.DayStart != 0 || len(b.Locales) != 1 || b.Currency != money.USD || b.Timezone != "Asia/Bangkok" {
-		t.Errorf("%+v, %v", b, err)
+		t.Errorf("Branch = %+v, %v, want USD and Asia/Bangkok from 0:00", b, err)
 	}
 	_, err = NewBranchRequest{Name: "Hoa", Country: "US"}.Branch()
 	if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Extra["timezones"].([]string)) < 6 {
@@ -101,6 +101,6 @@ func TestNewBranchRequest_Digest(t *testing.T) {
 	same, other := r, r
 	same.ClientTxnID, other.DayStart = "b", new(3)
 	if r.Digest() != same.Digest() || r.Digest() == other.Digest() {
-		t.Errorf("%s, %s, %s", r.Digest(), same.Digest(), other.Digest())
+		t.Errorf("digests = %s, %s, %s, want the first two equal", r.Digest(), same.Digest(), other.Digest())
 	}
 }

@@ -106,7 +106,7 @@ func TestBranch_hours_model(t *testing.T) {
 			}
 		}
 		shown := ""
-		was, wasChange := false, time.Time{}
+		wasOpen, wasChange := false, time.Time{}
 		for at := around.Add(-30 * time.Hour); at.Before(around.Add(12 * time.Hour)); at = at.Add(time.Minute) {
 			if local := at.In(loc).Format("2006-01-02 15:04"); local > shown {
 				shown = local
@@ -119,10 +119,10 @@ func TestBranch_hours_model(t *testing.T) {
 				t.Fatalf("at %s in %s: open %t, the model %t; %+v", at.In(loc), zone, open, opens[shown], h)
 			}
 			// A change happens exactly when it was announced.
-			if !wasChange.IsZero() && (open != was) != !at.Before(wasChange) {
-				t.Fatalf("at %s: open %t after %t, announced for %s", at, open, was, wasChange)
+			if !wasChange.IsZero() && (open != wasOpen) != !at.Before(wasChange) {
+				t.Fatalf("at %s: open %t after %t, announced for %s", at, open, wasOpen, wasChange)
 			}
-			was, wasChange = open, b.HoursChange(at)
+			wasOpen, wasChange = open, b.HoursChange(at)
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestNewBranch_refuses_hours(t *testing.T) {
 		_, err := branchWithHours("Asia/Taipei", h)
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok || f.Kind != fault.Invalid || f.Extra["field"] != "openingHours."+field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("%s: error %v, want Invalid about that field", field, err)
 		}
 	}
 	if _, err := branchWithHours("Asia/Taipei", OpeningHours{Weekly: map[Weekday][]Period{"monday": nil}}); err == nil {
@@ -240,9 +240,9 @@ func TestOpeningHours_JSON(t *testing.T) {
 	want := `{"weekly":{"fri":[{"from":"17:00","to":"01:00"}]},` +
 		`"exceptions":[{"date":"2026-12-24","periods":[],"note":"Christmas Eve"}]}`
 	if string(text) != want || err != nil {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("opening hours as JSON = %s, %v, want %s", text, err, want)
 	}
 	if text, err = json.Marshal(OpeningHours{}.Filled()); string(text) != `{"weekly":{},"exceptions":[]}` || err != nil {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("empty opening hours as JSON = %s, %v, want empty lists", text, err)
 	}
 }

@@ -48,8 +48,8 @@ type Clock struct {
 
 // anchor is an instant at which both times were read.
 type anchor struct {
-	at          time.Time // of the deciding clock
-	machine     reading   // of the machine at the same instant
+	at          time.Time // time of the deciding clock
+	machine     reading   // the machine's clocks at the same instant
 	uncertainty time.Duration
 	measured    bool // false only before the first measurement of an authority
 }
@@ -107,9 +107,9 @@ func (c *Clock) Now() time.Time {
 	return a.derive(now).UTC().Truncate(time.Millisecond)
 }
 
-// Settled reports whether deadlines may be enforced by Now. It returns false while the time is in doubt (C3). Loops
+// Reliable reports whether deadlines may be enforced by Now. It returns false while the time is in doubt (C3). Loops
 // that end something by time skip their round then.
-func (c *Clock) Settled() bool {
+func (c *Clock) Reliable() bool {
 	a := c.anchor.Load()
 	c.compare(a, c.machine())
 	return c.doubt.Load() == nil
@@ -133,27 +133,27 @@ func (c *Clock) Await(ctx context.Context) error {
 // compare implements C2. The caller loads the anchor before it reads the machine. If the anchor was replaced since, no
 // doubt begins.
 func (c *Clock) compare(a *anchor, now reading) {
-	parted := a.parted(now)
-	if parted.Abs() < Step || c.doubt.Load() != nil || c.anchor.Load() != a {
+	ahead := a.wallAhead(now)
+	if ahead.Abs() < Step || c.doubt.Load() != nil || c.anchor.Load() != a {
 		return
 	}
 	if !c.doubt.CompareAndSwap(nil, &doubt{make(chan struct{})}) {
 		return
 	}
-	go c.tell(parted) // in a goroutine: a running measurement holds mu, and Now must not wait
+	go c.reportStep(ahead) // in a goroutine: a running measurement holds mu, and Now must not wait
 }
 
-// tell logs a detected step and requests a measurement. It runs once per doubt.
-func (c *Clock) tell(parted time.Duration) {
+// reportStep logs a detected step and requests a measurement. It runs once per doubt.
+func (c *Clock) reportStep(ahead time.Duration) {
 	c.mu.Lock()
 	log, onDoubt := c.log, c.onDoubt
 	c.mu.Unlock()
-	log.Warn("the wall clock of this machine has jumped; nothing expires until the time is measured", "wall_ahead", parted)
+	log.Warn("the wall clock of this machine has jumped; nothing expires until the time is measured", "wall_ahead", ahead)
 	onDoubt()
 }
 
-// parted returns how far the wall clock has moved ahead of the monotonic clock since the anchor.
-func (a *anchor) parted(now reading) time.Duration {
+// wallAhead returns how far the wall clock has moved ahead of the monotonic clock since the anchor.
+func (a *anchor) wallAhead(now reading) time.Duration {
 	return now.wall.Sub(a.machine.wall) - (now.mono - a.machine.mono)
 }
 

@@ -30,17 +30,17 @@ func newFakeClocks() *fakeClocks { return &fakeClocks{truth: noon, mono: 5 * tim
 
 func (w *fakeClocks) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
 
-func (w *fakeClocks) pass(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
+func (w *fakeClocks) advance(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
 
 func (w *fakeClocks) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
 
 func (w *fakeClocks) answer(context.Context) (time.Time, error) {
-	w.pass(w.trip / 2)
+	w.advance(w.trip / 2)
 	at := w.truth
 	if w.during != nil {
 		w.during()
 	}
-	w.pass(w.trip / 2)
+	w.advance(w.trip / 2)
 	return at, w.err
 }
 
@@ -56,13 +56,13 @@ func measure(t testing.TB, c *Clock) {
 	testenv.NoError(t, c.Measure(t.Context()))
 }
 
-func wantClock(t *testing.T, c *Clock, now time.Time, settled bool, s Steps) {
+func wantClock(t *testing.T, c *Clock, now time.Time, reliable bool, s Steps) {
 	t.Helper()
 	if got := c.Now(); !got.Equal(now) || got.Location() != time.UTC {
 		t.Errorf("it is %v, want %v", got, now)
 	}
-	if st := c.State(); st.Settled != settled || c.Settled() != settled || st.Steps != s {
-		t.Errorf("settled %t after %+v; want %t after %+v", st.Settled, st.Steps, settled, s)
+	if st := c.State(); st.Reliable != reliable || c.Reliable() != reliable || st.Steps != s {
+		t.Errorf("reliable %t after %+v, want %t after %+v", st.Reliable, st.Steps, reliable, s)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestClock_begins(t *testing.T) {
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{})
 	if o := c.State().Offset; o != -time.Hour {
-		t.Errorf("the deciding clock is %v ahead", o)
+		t.Errorf("offset = %v, want an hour behind", o)
 	}
 	wantClock(t, start(nil, w.machine), w.truth.Add(time.Hour), true, Steps{})
 }
@@ -86,7 +86,7 @@ func TestClock_wall_is_set(t *testing.T) { // C1, C2, C3
 	for _, by := range []time.Duration{time.Hour, -time.Hour, Step, -Step} {
 		w := newFakeClocks()
 		c := w.clock(t)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.wall += by
 		wantClock(t, c, w.truth, false, Steps{})
 		w.wall -= by // still in doubt: only a measurement ends it
@@ -118,7 +118,7 @@ func TestClock_deciding_clock_is_set(t *testing.T) { // C4
 	w := newFakeClocks()
 	c := w.clock(t)
 	for _, by := range []time.Duration{time.Hour, -2 * time.Hour} {
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		before := w.truth
 		w.truth, w.wall = w.truth.Add(by), w.wall-by // the machine's clock stays
 		wantClock(t, c, before, true, c.State().Steps)
@@ -135,24 +135,24 @@ func TestClock_samples(t *testing.T) {
 	w := newFakeClocks()
 	c := w.clock(t)
 	trips := []time.Duration{400 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond}
-	asked := 0
-	w.during = func() { w.trip = trips[asked%3]; asked++ } // takes the durations of replies from the list
+	measurements := 0
+	w.during = func() { w.trip = trips[measurements%3]; measurements++ } // takes the durations of replies from the list
 	measure(t, c)
-	if s := c.State(); asked != 3 || s.Uncertainty > 110*time.Millisecond {
-		t.Errorf("%d samples, uncertain by %v", asked, s.Uncertainty)
+	if s := c.State(); measurements != 3 || s.Uncertainty > 110*time.Millisecond {
+		t.Errorf("%d samples, uncertainty %v, want 3 and at most 110 ms", measurements, s.Uncertainty)
 	}
 	kept := c.State()
 	w.during, w.trip = nil, 3*time.Second
 	if err := c.Measure(t.Context()); !errors.Is(err, ErrVague) {
-		t.Errorf("a clock was measured by answers that took seconds: %v", err)
+		t.Errorf("a clock was measured by answers that took seconds: error %v, want ErrVague", err)
 	}
 	w.trip, w.err = 0, errors.New("out of reach")
 	w.wall += time.Hour
-	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Settled() {
-		t.Errorf("settled %t after %v", c.Settled(), err)
+	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Reliable() {
+		t.Errorf("Reliable = %t after %v, want false after the error of the source", c.Reliable(), err)
 	}
 	if s := c.State(); s.Uncertainty != kept.Uncertainty || s.Age < 9*time.Second {
-		t.Errorf("a failure has changed something: %+v", s)
+		t.Errorf("state after a failure = %+v, want the one from before", s)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestClock_suspended_during_a_measurement(t *testing.T) {
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{Machine: 1})
 	if times != 2 {
-		t.Errorf("%d samples", times)
+		t.Errorf("%d samples, want 2", times)
 	}
 }
 
@@ -197,18 +197,18 @@ func TestClock_wall_decides(t *testing.T) { // C5
 	var failure error
 	c.MoveWith(func(_ context.Context, by time.Duration, set func()) error {
 		if before := c.Now(); !before.Equal(now().Add(-by)) {
-			t.Errorf("before the move it is %v, and the step is %v", before, by)
+			t.Errorf("Now before the move = %v with a step of %v, want the old time", before, by)
 		}
 		set()
 		if !c.Now().Equal(now()) {
-			t.Errorf("the transaction ends at %v", c.Now())
+			t.Errorf("Now at the end of the transaction = %v, want the new time", c.Now())
 		}
 		if failure == nil {
 			moved = append(moved, by)
 		}
 		return failure
 	})
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	w.wall = time.Hour
 	wantClock(t, c, w.truth, false, Steps{})
 	failure = errors.New("the disk is full")
@@ -216,13 +216,13 @@ func TestClock_wall_decides(t *testing.T) { // C5
 		if err := c.Measure(t.Context()); !errors.Is(err, failure) {
 			t.Fatal(err)
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		wantClock(t, c, w.truth, false, Steps{}) // the clock continues from before the step
 	}
 	failure = nil
 	measure(t, c)
 	wantClock(t, c, now(), true, Steps{Machine: 1, Forward: 1})
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	measure(t, c) // reported only once
 	w.wall = -time.Hour
 	measure(t, c)
@@ -253,7 +253,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	measure(t, c)
 	wantClock(t, c, w.truth.Add(30*time.Minute), true, Steps{Machine: 2, Forward: 1, Back: 1})
 	if moved != 30*time.Minute {
-		t.Errorf("deadlines were moved by %v", moved)
+		t.Errorf("deadlines moved by %v, want 30m", moved)
 	}
 }
 
@@ -295,19 +295,19 @@ func TestClock_wall_model(t *testing.T) { // C5
 			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, "span"))
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"pass": func(rt *rapid.T) { w.pass(span(rt, window)); c.Settled() },
-			"set":  func(rt *rapid.T) { w.wall += span(rt, 4*time.Hour) - 2*time.Hour; c.Settled() },
+			"pass": func(rt *rapid.T) { w.advance(span(rt, window)); c.Reliable() },
+			"set":  func(rt *rapid.T) { w.wall += span(rt, 4*time.Hour) - 2*time.Hour; c.Reliable() },
 			"measure": func(rt *rapid.T) {
 				fails = rapid.Bool().Draw(rt, "fails")
 				before := c.anchor.Load()
-				if by := before.parted(w.machine()); by.Abs() < Step {
+				if by := before.wallAhead(w.machine()); by.Abs() < Step {
 					slewed += by.Abs()
 				}
 				_ = c.Measure(t.Context())
 			},
 			"place": func(*rapid.T) { orders = append(orders, order{w.mono, c.Now().Add(window)}) },
 			"sweep": func(rt *rapid.T) {
-				if !c.Settled() {
+				if !c.Reliable() {
 					return
 				}
 				left := orders[:0]
@@ -336,7 +336,7 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Await(impatient); !errors.Is(err, context.Canceled) {
-		t.Errorf("a clock in doubt is not waited for: %v", err)
+		t.Errorf("a clock in doubt is not waited for: error %v, want Canceled", err)
 	}
 	<-doubted
 	waited := make(chan error)
@@ -377,8 +377,8 @@ func TestClock_model(t *testing.T) {
 		// Time passes for both at once. Servers read the clock all the time, so every change is read.
 		pass := func(d time.Duration) {
 			for _, p := range processes {
-				p.pass(d)
-				p.Settled()
+				p.advance(d)
+				p.Reliable()
 			}
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -386,7 +386,7 @@ func TestClock_model(t *testing.T) {
 			"set": func(rt *rapid.T) {
 				p := pick(rt)
 				p.wall += span(rt, 4*time.Hour) - 2*time.Hour
-				p.Settled()
+				p.Reliable()
 			},
 			"suspend": func(rt *rapid.T) {
 				p, d := pick(rt), span(rt, time.Hour)
@@ -394,9 +394,9 @@ func TestClock_model(t *testing.T) {
 					if other.fakeClocks == p.fakeClocks {
 						other.suspend(d)
 					} else {
-						other.pass(d)
+						other.advance(d)
 					}
-					other.Settled()
+					other.Reliable()
 				}
 			},
 			"measure": func(rt *rapid.T) {
@@ -408,7 +408,7 @@ func TestClock_model(t *testing.T) {
 				passed := p.truth.Sub(before)
 				for _, other := range processes { // the same time passes for the other process
 					if other.fakeClocks != p.fakeClocks {
-						other.pass(passed)
+						other.advance(passed)
 					}
 				}
 			},
@@ -422,7 +422,7 @@ func TestClock_model(t *testing.T) {
 			},
 			"sweep": func(rt *rapid.T) {
 				p := pick(rt)
-				if !p.Settled() {
+				if !p.Reliable() {
 					return
 				}
 				now, left := p.Now(), orders[:0]
@@ -446,14 +446,14 @@ func TestClock_model(t *testing.T) {
 func TestStopwatch(t *testing.T) {
 	var never Stopwatch
 	if never.Elapsed() < 100*365*24*time.Hour {
-		t.Errorf("a stopwatch that was never started has run for %v", never.Elapsed())
+		t.Errorf("Elapsed of a stopwatch that was not started = %v, want at least 100 years", never.Elapsed())
 	}
 	s := Start()
 	if d := s.Elapsed(); d < 0 || d > time.Minute {
-		t.Errorf("%v have passed", d)
+		t.Errorf("Elapsed = %v, want at most a minute", d)
 	}
 	if d := In(time.Hour).Sub(s.Begun()); d < time.Hour || d > time.Hour+time.Minute {
-		t.Errorf("in an hour is in %v", d)
+		t.Errorf("In(1h) is %v after the start, want one hour", d)
 	}
 }
 
@@ -463,6 +463,6 @@ func TestMachine(t *testing.T) {
 		t.Fatal("the wall clock is shifted")
 	}
 	if d := time.Since(OfMachine().Now()).Abs(); d > 5*time.Second {
-		t.Errorf("the machine's clock is %v away from itself", d)
+		t.Errorf("machine's clock is %v away from itself, want at most 5s", d)
 	}
 }

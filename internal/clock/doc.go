@@ -6,7 +6,7 @@
 //
 //	C1 a step of the wall clock never moves the time that Now returns; only a measurement does
 //	C2 every reading compares the wall clock with the monotonic clock; when they part by Step, the time is in doubt
-//	C3 while the time is in doubt, Settled is false and no deadline may be enforced; a measurement ends the doubt
+//	C3 while the time is in doubt, Reliable returns false and no deadline may be enforced; a measurement ends the doubt
 //	C4 a step of the deciding clock itself is followed and counted, forward and back
 //	C5 after a step of a deciding wall clock, Move moves the open deadlines together with the time; until Move succeeds,
 //	   the time before the step continues and the doubt stays

@@ -19,7 +19,7 @@ func (c *Clock) Measure(ctx context.Context) error {
 	if err := c.follow(ctx, old, next); err != nil {
 		return err
 	}
-	c.judge(ctx, old, next)
+	c.logStep(ctx, old, next)
 	// The doubt ends after the new anchor is stored, so that callers of Await read the new time.
 	c.anchor.Store(next)
 	if d := c.doubt.Swap(nil); d != nil {
@@ -46,7 +46,7 @@ func (c *Clock) sample(ctx context.Context) (*anchor, error) {
 		}
 		after := c.machine()
 		half := (after.mono - before.mono) / 2
-		disturbed := (&anchor{machine: before}).parted(after).Abs() >= Step // by a step or a suspension
+		disturbed := (&anchor{machine: before}).wallAhead(after).Abs() >= Step // by a step or a suspension
 		if !disturbed && half <= vague && (best == nil || half < best.uncertainty) {
 			best = &anchor{at: at.Add(half), machine: after, uncertainty: half, measured: true}
 		}
@@ -76,23 +76,23 @@ func (c *Clock) follow(ctx context.Context, old, next *anchor) error {
 // jump returns the difference between a measurement and the time that the previous anchor derives.
 func (a *anchor) jump(next *anchor) time.Duration { return next.at.Sub(a.derive(next.machine)) }
 
-// judge counts and logs which clock was set according to a measurement, and by how much (C4).
-func (c *Clock) judge(ctx context.Context, old, next *anchor) {
+// logStep counts and logs which clock was set according to a measurement, and by how much (C4).
+func (c *Clock) logStep(ctx context.Context, old, next *anchor) {
 	if !old.measured {
 		return
 	}
-	parted := old.parted(next.machine)
+	ahead := old.wallAhead(next.machine)
 	jump := old.jump(next)
 	// Both measurements have an uncertainty, so a smaller jump proves nothing.
 	margin := Step + old.uncertainty + next.uncertainty
-	if parted.Abs() >= Step {
+	if ahead.Abs() >= Step {
 		c.steps.Machine++
-		c.log.WarnContext(ctx, "the wall clock of this machine has jumped, and the time was measured", "wall_ahead", parted,
+		c.log.WarnContext(ctx, "the wall clock of this machine has jumped, and the time was measured", "wall_ahead", ahead,
 			"deciding_moved", jump)
 	}
 	// After a suspension the deciding clock seems to have jumped by the time that the machine has missed. A local
 	// server whose clock was set forward looks the same; one whose clock was set back does not.
-	missed := c.authority != nil && jump > 0 && (jump-parted).Abs() < margin
+	missed := c.authority != nil && jump > 0 && (jump-ahead).Abs() < margin
 	if jump.Abs() < margin || missed {
 		return
 	}
@@ -107,18 +107,18 @@ func (c *Clock) judge(ctx context.Context, old, next *anchor) {
 // State is the state of a clock.
 type State struct {
 	Steps       Steps
-	Settled     bool
+	Reliable    bool
 	Offset      time.Duration // how far the deciding clock is ahead of the machine's wall clock
-	Uncertainty time.Duration // of the last measurement
+	Uncertainty time.Duration // uncertainty of the last measurement
 	Age         time.Duration // since the last measurement
 }
 
 // State returns the current state. It may wait for a running measurement, so it is for metrics and diagnosis only.
 func (c *Clock) State() State {
-	settled := c.Settled()
+	reliable := c.Reliable()
 	now, a := c.machine(), c.anchor.Load()
 	s := State{
-		Settled: settled, Offset: a.derive(now).Sub(now.wall), Uncertainty: a.uncertainty, Age: now.mono - a.machine.mono,
+		Reliable: reliable, Offset: a.derive(now).Sub(now.wall), Uncertainty: a.uncertainty, Age: now.mono - a.machine.mono,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

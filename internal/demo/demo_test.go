@@ -26,32 +26,32 @@ import (
 func TestRestaurant_is_sound(t *testing.T) {
 	r := testenv.Must(read())(t)
 	if len(r.branches) != 2 || len(r.dishes) != 28 || len(r.tables) != 12 {
-		t.Errorf("%d branches, %d dishes, %d tables", len(r.branches), len(r.dishes), len(r.tables))
+		t.Errorf("%d branches, %d dishes, %d tables, want 2, 28, 12", len(r.branches), len(r.dishes), len(r.tables))
 	}
 	for _, b := range r.branches {
 		if _, err := catalog.NewBranch(catalog.Branch{
 			Name: b.Name, Currency: b.Currency, Timezone: b.Timezone, DayStart: b.DayStart, Locales: b.Locales,
 			AutoClose: time.Duration(b.AutoCloseMinutes) * time.Minute,
 		}); err != nil {
-			t.Errorf("%s: %v", b.Name, err)
+			t.Errorf("branch %s: %v", b.Name, err)
 		}
 	}
 	if len(r.stock) != 8 || len(r.recipes) != 6 {
-		t.Errorf("%d stock items, %d lines of recipes", len(r.stock), len(r.recipes))
+		t.Errorf("%d stock items, %d lines of recipes, want 8 and 6", len(r.stock), len(r.recipes))
 	}
 	for _, th := range r.stock {
 		if err := (stock.Item{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Validate(); err != nil || th.Available <= th.LowAt {
-			t.Errorf("%s: %d of it, %v", th.SKU, th.Available, err)
+			t.Errorf("stock item %s: %d units, %v, want more than its threshold", th.SKU, th.Available, err)
 		}
 	}
 	for _, l := range r.recipes {
 		if l.item == 0 || l.qty < 1 {
-			t.Errorf("a dish takes %d of the stock item %d", l.qty, l.item)
+			t.Errorf("a dish takes %d of stock item %d, want at least 1 of an item", l.qty, l.item)
 		}
 	}
 	complete := func(what string, texts catalog.Texts, limit int) {
 		if err := texts.Check(what, limit); err != nil || len(texts) != 3 {
-			t.Errorf("%s: %d locales, %v", what, len(texts), err)
+			t.Errorf("%s in %d locales, %v, want 3", what, len(texts), err)
 		}
 	}
 	for _, c := range r.categories {
@@ -61,7 +61,7 @@ func TestRestaurant_is_sound(t *testing.T) {
 		complete("dish", d.Names, catalog.MaxName)
 		complete("dish", d.Descriptions, catalog.MaxDescription)
 		if err := (catalog.Entry{Price: d.Price, Quota: d.Quota}).Check(); err != nil || d.Price == 0 {
-			t.Errorf("%s: price %d, %v", d.Names[catalog.English], d.Price, err)
+			t.Errorf("%s: price %d, %v, want a valid one above 0", d.Names[catalog.English], d.Price, err)
 		}
 	}
 }
@@ -99,24 +99,24 @@ func TestLoad(t *testing.T) {
 		first := contentOf(t, db)
 		pho, ok := first.Menus[0].Edition.Item(11)
 		if !ok || pho.Price != 65000 || pho.Names[catalog.Vietnamese] != "Phở bò" || pho.DishID != 4 {
-			t.Errorf("item 11 is %v", pho)
+			t.Errorf("item 11 = %v, want Phở bò for 65000", pho)
 		}
 		if q := first.Menus[0].Quotas[11]; q != 20 {
-			t.Errorf("item 11 has the quota %d", q)
+			t.Errorf("quota of item 11 = %d, want 20", q)
 		}
 		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 ||
 			got.Place == nil || *got.Place != (visit.PlanCell{Column: 4}) || got.Shape != visit.ShapeRound {
-			t.Errorf("the third table is %v", got)
+			t.Errorf("third table = %v, want a round A3 with a code in column 4", got)
 		}
 		if len(first.Stock) != 8 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {
-			t.Errorf("the stock is %v, dishes take %v", first.Stock, first.Recipes)
+			t.Errorf("stock %v, recipes %v, want 8 items and two lines of the first dish", first.Stock, first.Recipes)
 		}
 		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
-			t.Errorf("%v, %v", drift, err)
+			t.Errorf("Drift = %v, %v, want none", drift, err)
 		}
 		testenv.NoError(t, Load(t.Context(), db))
 		if d := cmp.Diff(first, contentOf(t, db), inside); d != "" {
-			t.Errorf("a second load changed something: %s", d)
+			t.Errorf("content after a second load (-first +second):\n%s", d)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestLoad_keeps_edited_rows(t *testing.T) {
 		edited := contentOf(t, db)
 		testenv.NoError(t, Load(t.Context(), db))
 		if d := cmp.Diff(edited, contentOf(t, db), inside); d != "" {
-			t.Errorf("a second load changed something: %s", d)
+			t.Errorf("content after a second load (-edited +loaded):\n%s", d)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestLoad_at_once(t *testing.T) {
 		}
 		wg.Wait()
 		if n := len(contentOf(t, db).Tables); n != 12 {
-			t.Errorf("%d tables", n)
+			t.Errorf("%d tables, want 12", n)
 		}
 	})
 }
@@ -168,10 +168,10 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Int("minutes", func(int) int64 { return 60 })
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)
 		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
-			t.Fatalf("the demo was loaded into another restaurant: %v", err)
+			t.Fatalf("the demo was loaded into another restaurant: error %v, want ErrTaken", err)
 		}
 		if all, err := catalogsql.New(db, nil).Branches(t.Context()); len(all) != 1 || err != nil {
-			t.Errorf("%d branches, %v", len(all), err)
+			t.Errorf("%d branches, %v, want 1", len(all), err)
 		}
 	})
 }
@@ -185,13 +185,13 @@ func TestMenuTemplates(t *testing.T) {
 			own[p.Currency] = len(rows)
 			for _, r := range rows {
 				if r.Price <= 0 || len(r.Name) != 3 || len(r.Category) != 3 || r.Key == "" {
-					t.Errorf("%s in %s: %+v", m.Name, p.Currency, r)
+					t.Errorf("%s in %s: row %+v, want a price, a key and names in three locales", m.Name, p.Currency, r)
 				}
 			}
 		}
 		for c, n := range own {
 			if n != 14 && c != money.SAR || n < 7 {
-				t.Errorf("%s in %s has %d dishes", m.Name, c, n)
+				t.Errorf("%s in %s has %d dishes, want 14, or at least 7 in SAR", m.Name, c, n)
 			}
 		}
 	}

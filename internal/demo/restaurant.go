@@ -64,7 +64,7 @@ type dish struct {
 	Quota        *int64           `json:"quota"`
 	Names        catalog.Texts    `json:"names"`
 	Descriptions catalog.Texts    `json:"descriptions"`
-	Takes        map[string]int64 `json:"takes"` // of the stock, for one portion: sku -> quantity
+	Takes        map[string]int64 `json:"takes"` // stock that one portion takes: sku -> quantity
 
 	branch   branch
 	category int64

@@ -38,9 +38,9 @@ type Field struct {
 	Optional bool   // an import may omit it
 	OmitNull bool   // omitted if NULL: such documents equal those of releases before the field
 	OneOf    []string
-	Between  [2]int64 // of a number: minimum and maximum; {0, 0} for any
+	Between  [2]int64 // minimum and maximum of a number; {0, 0} for any
 
-	Typed text.Kind // of texts that people type, also in an object by locale: an import normalizes them as routes do
+	Typed text.Kind // kind of typed text, including texts in an object by locale: an import normalizes them as routes do
 }
 
 // Kind is the way in which a value is written.
@@ -80,7 +80,7 @@ type Case int
 const (
 	Fold   Case = iota // A-Z become lower case, no other letters, so that SQL does the same
 	Escape             // distinguished, and escaped because keys have no capitals
-	Keep               // distinguished and kept: role names and payment references, as in the reference
+	Keep               // distinguished and kept: role names and payment references, as in the reference documents
 )
 
 // IsRelation reports whether the index lists the members of one document, rather than the documents with one value.

@@ -184,11 +184,11 @@ func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Recor
 		}
 		p.ids[Ref{e, r.ID}] = true
 	}
-	there, err := p.Target.Read(ctx, e, ids)
+	existing, err := p.Target.Read(ctx, e, ids)
 	if err != nil {
 		return nil, err
 	}
-	exists := seq.Index(there, func(d Document) string { return d.ID })
+	exists := seq.Index(existing, func(d Document) string { return d.ID })
 	found := make([]conflict, len(batch))
 	for i, r := range batch {
 		if _, ok := exists[r.ID]; ok {

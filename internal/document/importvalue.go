@@ -95,7 +95,7 @@ func (c *Cell) set(f Field, text string) {
 	}
 }
 
-// parse parses a JSON value of the field's kind. The result is in T or N, also if the field is nullable.
+// parse parses a JSON value of the field's kind. The result is in T or N, even if the field is nullable.
 func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	switch f.Kind {
 	case Text, Localised:

@@ -29,8 +29,8 @@ var (
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
 
-// trail appends the fields with which most models end.
-func trail(fs ...Field) fields {
+// withCommonFields appends the fields with which most models end.
+func withCommonFields(fs ...Field) fields {
 	return append(fs,
 		Field{Name: "createdAt", Kind: Instant}, Field{Name: "updatedAt", Kind: Instant},
 		Field{Name: "createdBy", Kind: Text, Optional: true}, Field{Name: "updatedBy", Kind: Text, Optional: true},
@@ -50,7 +50,7 @@ func typed(name string) Field {
 // User is an account. Its password, tokens and counters of failures are not part of it.
 var User = define(Entity{
 	Name: "user", Keys: keyspace.UserDocuments, Numeric: true,
-	Fields: trail(
+	Fields: withCommonFields(
 		Field{Name: "id", Kind: ID},
 		typed("username"), typed("email"), typed("phone"), optional("deviceId"),
 		optional("googleId"), Field{Name: "roleId", Kind: ID, Refers: "role"},
@@ -78,7 +78,7 @@ var User = define(Entity{
 // Role is a named set of permissions of accounts.
 var Role = define(Entity{
 	Name: "role", Keys: keyspace.RoleDocuments, Numeric: true,
-	Fields: trail(
+	Fields: withCommonFields(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text, Typed: text.Line},
 		Field{Name: "description", Kind: Text, Optional: true, Typed: text.Lines},
 		Field{Name: "permissionIds", Kind: Members, Hidden: true, Refers: "permission", Optional: true}),
@@ -91,7 +91,7 @@ var Role = define(Entity{
 // Permission is the right to use a route.
 var Permission = define(Entity{
 	Name: "permission", Keys: keyspace.PermissionDocuments, Numeric: true,
-	Fields: trail(
+	Fields: withCommonFields(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Text}, Field{Name: "apiPath", Kind: Text},
 		Field{Name: "method", Kind: Text}, Field{Name: "module", Kind: Text}),
 	UniqueTogether: []string{"apiPath", "method"},
@@ -100,7 +100,7 @@ var Permission = define(Entity{
 // Category groups dishes.
 var Category = define(Entity{
 	Name: "category", Keys: keyspace.CategoryDocuments, Numeric: true,
-	Fields: trail(
+	Fields: withCommonFields(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
 		Field{Name: "description", Kind: Localised, Derived: true},
 		Field{Name: "sort", Kind: Number, Optional: true, Between: small},
@@ -112,7 +112,7 @@ var Category = define(Entity{
 // currency. The remaining units depend on the branch and the day, so stock and soldToday are always null here.
 var Dish = define(Entity{
 	Name: "dish", Keys: keyspace.DishDocuments, Numeric: true,
-	Fields: trail(
+	Fields: withCommonFields(
 		Field{Name: "id", Kind: ID}, Field{Name: "name", Kind: Localised, Derived: true},
 		Field{Name: "description", Kind: Localised, Derived: true},
 		Field{Name: "price", Kind: Number, Null: true, Derived: true},
@@ -131,7 +131,7 @@ var Dish = define(Entity{
 // Cart is a member's cart.
 var Cart = define(Entity{
 	Name: "cart", Keys: keyspace.CartDocuments, Numeric: true,
-	Fields: trail(Field{Name: "id", Kind: ID}, Field{Name: "userId", Kind: ID, Refers: "user"}),
+	Fields: withCommonFields(Field{Name: "id", Kind: ID}, Field{Name: "userId", Kind: ID, Refers: "user"}),
 	Indexes: indexes{
 		{Name: "user", Field: "userId", Unique: true, Keys: keys(keyspace.CartByUser, keyspace.UserCart)},
 	},

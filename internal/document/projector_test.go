@@ -48,7 +48,7 @@ func TestNewProjection(t *testing.T) {
 			slices.SortFunc(w.deleted, func(a, b Document) int { return cmp.Compare(a.ID, b.ID) })
 			for _, d := range w.deleted {
 				if !d.Deleted {
-					t.Errorf("%+v", d)
+					t.Errorf("deleted document = %+v, want Deleted", d)
 				}
 				gone = append(gone, fmt.Sprintf("%s:%s@%d", d.Entity.Name, d.ID, d.Version))
 			}

@@ -169,9 +169,9 @@ func (r *Reader) Find(ctx context.Context, e *Entity, f Filter, p Page) (docs []
 
 // dropMismatches removes documents that do not have the values, and repairs all documents that were wrong.
 func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entries []IndexEntry) []Document {
-	there := make(map[string]bool, len(docs))
+	found := make(map[string]bool, len(docs))
 	docs = slices.DeleteFunc(docs, func(d Document) bool {
-		there[d.ID] = true
+		found[d.ID] = true
 		wrong := slices.ContainsFunc(entries, func(e IndexEntry) bool { return !HasEntry(d.JSON, e) })
 		if wrong {
 			r.Repair(d.Ref())
@@ -179,7 +179,7 @@ func (r *Reader) dropMismatches(e *Entity, docs []Document, ids []string, entrie
 		return wrong
 	})
 	for _, id := range ids {
-		if !there[id] { // the row is gone
+		if !found[id] { // the row is gone
 			r.Repair(Ref{e, id})
 		}
 	}
@@ -206,8 +206,8 @@ func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed 
 	known := 0
 	indexed = true
 	for _, x := range e.Sets() {
-		value, asked := f[x.Name]
-		if !asked {
+		value, given := f[x.Name]
+		if !given {
 			continue
 		}
 		known++
@@ -217,7 +217,7 @@ func (e *Entity) filter(f Filter) (where []Where, entries []IndexEntry, indexed 
 		entries = append(entries, IndexEntry{x, encoded})
 	}
 	if known < len(f) {
-		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "%s has no indexes for all of %v.", e.Name, f)
+		return nil, nil, false, fault.Newf(fault.Internal, "no_index", "These filters of %s cannot be combined: %v.", e.Name, f)
 	}
 	return where, entries, indexed, nil
 }

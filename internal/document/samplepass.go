@@ -219,7 +219,7 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	said := seq.Index(docs, Document.Ref)
+	first := seq.Index(docs, Document.Ref)
 	var again []string
 	waiting, err := p.pendingRefs(ctx)
 	if err != nil {
@@ -235,8 +235,8 @@ func (p *samplePass) compare(ctx context.Context, e *Entity, ids []string) error
 		return err
 	}
 	docs = slices.DeleteFunc(docs, func(d Document) bool { // changed meanwhile, and may be pending now
-		was := said[d.Ref()]
-		return was.JSON != d.JSON || was.Relations != d.Relations
+		before := first[d.Ref()]
+		return before.JSON != d.JSON || before.Relations != d.Relations
 	})
 	lost, err := p.Mirror.Compare(ctx, docs, nil)
 	p.Lost = append(p.Lost, lost...)

@@ -81,7 +81,7 @@ func TestDocument_any_row(t *testing.T) {
 		d := testenv.Must(User.Document(row, &buf))(t)
 		var got map[string]any
 		if err := json.Unmarshal([]byte(d.JSON), &got); err != nil {
-			t.Fatalf("%s: %v", d.JSON, err)
+			t.Fatalf("document %s: %v", d.JSON, err)
 		}
 		for name, value := range want {
 			if peeked, ok := PeekField(d.JSON, name); !ok || peeked != got[name] || peeked != value {
@@ -110,7 +110,7 @@ func TestDocument_omitted(t *testing.T) {
 		}
 		d, err := Order.Document(row, &buf)
 		if err != nil || !strings.Contains(d.JSON, want) || !json.Valid([]byte(d.JSON)) {
-			t.Errorf("%q: %s, %v", note, d.JSON, err)
+			t.Errorf("document with note %q = %s, %v, want %s in valid JSON", note, d.JSON, err, want)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestDocument_omitted(t *testing.T) {
 func TestPeekField_missing(t *testing.T) {
 	for _, doc := range []string{"", "{", "{}", "[]", "x", `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"b":1}`, `"a":1`, `{"a":null}`, `{"a":"`} {
 		if v, ok := PeekField(doc, "a"); ok {
-			t.Errorf("%s: %q", doc, v)
+			t.Errorf("PeekField(%s) = %q, want none", doc, v)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestEntities(t *testing.T) {
 				families[k] = true
 			}
 			if entry, ok := e.ParseEntry((IndexEntry{x, "a=b"}).String()); !ok || entry != (IndexEntry{x, "a=b"}) {
-				t.Errorf("%v", entry)
+				t.Errorf("parsed entry = %v, want a=b", entry)
 			}
 		}
 		if ByName(e.Name) != e || families[e.Keys] {
@@ -167,7 +167,7 @@ func TestEntities(t *testing.T) {
 		families[e.Keys] = true
 	}
 	if len(before) != 9 || ByName("voucher") != nil {
-		t.Errorf("%v", before)
+		t.Errorf("entities = %v, want 9, and none named voucher", before)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestKeySet(t *testing.T) {
 	s.Add([]string{"c", "d"}, nil) // too many
 	for key, want := range map[string]int{"a": 0, "b": 0, "set": 5} {
 		if n, ok := s.Has(key); !ok || n != want {
-			t.Errorf("%s: %d %v", key, n, ok)
+			t.Errorf("Has(%s) = %d, %v, want %d", key, n, ok, want)
 		}
 	}
 	if _, ok := s.Has("c"); ok {

@@ -213,8 +213,8 @@ func (c *verifyRun) result() Verification {
 // recheck checks differences again and returns those that still exist.
 func (v *Verifier) recheck(ctx context.Context, found []Difference) ([]Difference, error) {
 	var kept []Difference
-	for some := range slices.Chunk(found, batchSize) {
-		fromSQL, fromRedis, counters := splitByOrigin(some)
+	for batch := range slices.Chunk(found, batchSize) {
+		fromSQL, fromRedis, counters := splitByOrigin(batch)
 		still, err := v.compareAgain(ctx, fromSQL)
 		if err != nil {
 			return nil, err
@@ -273,8 +273,8 @@ func confirmOrphans(ctx context.Context, source Source, w Walker, found []Differ
 		return nil, err
 	}
 	orphans := slices.DeleteFunc(slices.Clone(found), func(d Difference) bool {
-		doc, there := docs[d.Ref]
-		return there && (d.Kind != OrphanEntry || slices.Contains(doc.IndexEntries, d.Entry))
+		doc, ok := docs[d.Ref]
+		return ok && (d.Kind != OrphanEntry || slices.Contains(doc.IndexEntries, d.Entry))
 	})
 	return w.StillPresent(ctx, orphans)
 }
@@ -282,16 +282,16 @@ func confirmOrphans(ctx context.Context, source Source, w Walker, found []Differ
 // readRefs returns the documents of differences. Each document is read once, whatever the number of its differences.
 func readRefs(ctx context.Context, source Source, found []Difference) (map[Ref]Document, error) {
 	ids := map[*Entity][]string{}
-	asked := map[Ref]bool{}
+	seen := map[Ref]bool{}
 	for _, d := range found {
-		if !asked[d.Ref] {
-			asked[d.Ref] = true
+		if !seen[d.Ref] {
+			seen[d.Ref] = true
 			ids[d.Ref.Entity] = append(ids[d.Ref.Entity], d.Ref.ID)
 		}
 	}
 	docs := map[Ref]Document{}
-	for e, some := range ids {
-		read, err := source.Read(ctx, e, some)
+	for e, entityIDs := range ids {
+		read, err := source.Read(ctx, e, entityIDs)
 		if err != nil {
 			return nil, err
 		}

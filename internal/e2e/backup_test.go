@@ -16,7 +16,7 @@ import (
 // An installation loses its disk and is restored from its backup. Everything in the backup is unchanged, later orders
 // are gone, Redis agrees with SQL, and service continues.
 func TestBackup(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRestore(open(t, k, nil))
 		e.loseData()
 		if k == servers {
@@ -30,7 +30,7 @@ func TestBackup(t *testing.T) {
 // If Redis was not emptied after a restore, its documents are newer than SQL. The difference is detected, and a rebuild
 // repairs it, whether or not the server has begun one by itself.
 func TestBackup_redis_kept(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRestore(open(t, k, nil))
 		e.loseData()
 		if run := e.s.run("index", "verify"); run.code != 1 || !strings.Contains(run.out, "document_") {
@@ -99,7 +99,7 @@ func (e *restore) backup() {
 func (e *restore) pgTool(name string, args ...string) {
 	e.s.t.Helper()
 	if out, err := exec.CommandContext(e.s.t.Context(), name, args...).CombinedOutput(); err != nil {
-		e.s.t.Fatalf("%s: %v\n%s", name, err, out)
+		e.s.t.Fatalf("run %s: %v\n%s", name, err, out)
 	}
 }
 
@@ -137,9 +137,9 @@ func (e *restore) loseData() {
 // wantBackup expects the state at the time of the backup, and that the installation works.
 func (e *restore) wantBackup(t *testing.T) {
 	t.Helper()
-	for id, was := range e.orders {
-		if now := e.staffOrder(id); now != was {
-			t.Errorf("an order was\n%s\nand is\n%s", was, now)
+	for id, before := range e.orders {
+		if now := e.staffOrder(id); now != before {
+			t.Errorf("an order was\n%s\nand is\n%s", before, now)
 		}
 	}
 	e.s.staff(http.MethodGet, "/api/orders/"+e.later.ID, nil).want(t, http.StatusNotFound, "order_not_found")

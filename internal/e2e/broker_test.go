@@ -25,11 +25,11 @@ var (
 // the events arrive in the queues of other systems (I7). Each counts once in the day's report (I15), even when all of
 // them are delivered a second time (I8).
 func TestBrokerOutage(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		direct := shared.brokerURL(t)
 		network := &testenv.Proxy{}
 		through := network.StartURL(t, direct).String()
-		// Only this installation has no prefix: its queues have the names that the reference fixes (qr-ordering.md,
+		// Only this installation has no prefix: its queues have the names that the reference documents fix (qr-ordering.md,
 		// section 5).
 		s := open(t, k, settings{"AMQP_URL": through, "AMQP_PREFIX": "", "LIMITS": "off"})
 		d := newOrderLoad(s, 4)
@@ -194,7 +194,7 @@ func (q queues) readAll(queue string, want map[string]bool) (all []amqp.Delivery
 		return len(got) >= len(want)
 	})
 	if diff := cmp.Diff(want, got); diff != "" {
-		q.t.Errorf("%s does not have the expected events:\n%s", queue, diff)
+		q.t.Errorf("%s does not have the expected events (-want +got):\n%s", queue, diff)
 	}
 	return all
 }

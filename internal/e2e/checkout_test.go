@@ -125,7 +125,7 @@ func (m member) orders(t testing.TB) (all []order) {
 
 // A member registers, orders and pays. A flush of Redis and two kills of the server meanwhile lose nothing.
 func TestCheckout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
 		m, other := s.newMember("lan"), s.newMember("minh")
@@ -158,7 +158,7 @@ func TestCheckout(t *testing.T) {
 		s.pay(o.OrderID)
 		got := m.orders(t)
 		if len(got) != 1 || got[0].ID != o.OrderID || got[0].PaymentStatus != "PAID" || len(got[0].Items) != 2 {
-			t.Errorf("%+v", got)
+			t.Errorf("orders = %+v, want order %s, PAID with two items", got, o.OrderID)
 		}
 		other.addToCart(pho, 9).want(t, http.StatusCreated, "")
 		other.checkOut("too much").want(t, http.StatusConflict, "sold_out")
@@ -176,7 +176,7 @@ func TestCheckout(t *testing.T) {
 // Members order one cart after the other while the server is killed. Every confirmed step is stored, unanswered ones
 // are retried, and no cart is both ordered and still full (C4, I5, I11).
 func TestCheckout_crash(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var all []*checkoutMember
 		for i := range 6 {
@@ -205,7 +205,7 @@ func TestCheckout_crash(t *testing.T) {
 type checkoutMember struct {
 	member
 
-	keys   []string // of requested checkouts
+	keys   []string // idempotency keys of requested checkouts
 	bought map[string]checkoutResponse
 }
 
@@ -268,9 +268,9 @@ func (m *checkoutMember) retryAll(t *testing.T) {
 	t.Helper()
 	for _, key := range m.keys {
 		a := m.checkOut(key)
-		was, known := m.bought[key]
-		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.checkedOut(t) != was) {
-			t.Fatalf("%s was answered %+v, and now %v", key, was, a)
+		before, known := m.bought[key]
+		if a.status/100 != 2 || known && (a.status != http.StatusOK || a.checkedOut(t) != before) {
+			t.Fatalf("%s was answered %+v, and now %v", key, before, a)
 		}
 		m.record(t, key, a)
 	}

@@ -28,7 +28,7 @@ func (s *installation) steps(v *server, clock, direction string) int {
 // The wall clock of one of two processes is set forward and back. Both continue to take orders, with the right
 // deadlines, and each order expires when its window is over: not before, and not later than promised (I10).
 func TestClock_is_set(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		const window, grace = 3 * time.Second, time.Second
 		s := prepare(t, k, shortWindow(window, grace))
 		shift := filepath.Join(t.TempDir(), "shift")
@@ -92,7 +92,7 @@ func TestClock_is_set(t *testing.T) {
 // The clock of a machine that runs everything is set while guests order. Nothing ends early or late, open orders can be
 // paid at their gateway, and all checks are clean within the promised time.
 func TestClock_of_SQLite_is_set(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		const window, grace = 30 * time.Second, time.Second
 		extra := shortWindow(window, grace)
 		maps.Copy(extra, simulated)
@@ -198,7 +198,7 @@ func TestClock_of_SQLite_is_set(t *testing.T) {
 
 // A released binary has no file that shifts its clock.
 func TestClock_of_a_release(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		for path, want := range map[string]bool{shared.released(t): false, shared.shiftable(t): true} {
 			text, err := os.ReadFile(path)
 			if err != nil {

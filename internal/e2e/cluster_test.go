@@ -25,7 +25,7 @@ func (s *installation) awaitRepaired() {
 
 // TestCluster runs the storm of TestStorm on a Cluster, with logged-in accounts beside it.
 func TestCluster(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, nil, guest.place)
@@ -55,14 +55,14 @@ func (p *person) wantSessionEverywhere() {
 
 // nodeFailure fails the node with the branch's keys during a storm and repairs it afterwards. Every order succeeds at
 // the first attempt, and soon Redis agrees with SQL again.
-func nodeFailure(t *testing.T, failure, mend func(s *installation)) {
+func nodeFailure(t *testing.T, failure, repair func(s *installation)) {
 	t.Helper()
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("regular")
 		storm(s, func() { failure(s) }, guest.place)
 		p.wantSessionEverywhere()
-		mend(s)
+		repair(s)
 		testenv.AwaitCluster(t, s.nodes)
 		p.wantSessionEverywhere()
 		s.awaitRepaired()

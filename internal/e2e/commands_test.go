@@ -13,7 +13,7 @@ import (
 
 // Migrations go up, down and up again, and report their state. The doctor reports a database that is behind.
 func TestCommands_migrate(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
 		s.must("migrate", "up")
 		all := s.migrations()
@@ -60,7 +60,7 @@ func (s *installation) wantFailure(why string, args ...string) {
 
 // Commands beside a running server print output for scripts, and exit with a code on errors.
 func TestCommands(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var links []struct {
 			QR  string `json:"qrToken"`
@@ -129,13 +129,13 @@ func (s *installation) quotas() {
 		t.Errorf("an unlimited item is limited: %+v", l)
 	}
 	s.wantFailure("--daily N or --unlimited", "quota", "set", "--item", phoGa)
-	s.wantFailure("no such menu item", "quota", "set", "--item", "999", "--daily", "7")
+	s.wantFailure("Menu item not found.", "quota", "set", "--item", "999", "--daily", "7")
 	s.wantFailure("whole number", "quota", "set", "--item", phoGa, "--daily", "-1")
 }
 
 // Any change that bypasses the ledger is found and named, and makes the command exit with 1.
 func TestCommands_reconcile(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g := s.guest(0)
 		held, paid := g.mustPlace(t, line{ItemID: pho, Qty: 2}), g.mustPlace(t, line{ItemID: pho, Qty: 1})
@@ -145,16 +145,16 @@ func TestCommands_reconcile(t *testing.T) {
 		counter := "UPDATE sales_quota_counter SET held_qty = held_qty %s 1 WHERE menu_item_id = " + pho
 		hold := "UPDATE hold SET state = '%s' WHERE id = '" + held.ID + "'"
 		order := "UPDATE order_info SET payment_status = '%s' WHERE id = '" + paid.ID + "'"
-		for spoilt, repaired := range map[string]string{
+		for corrupted, repaired := range map[string]string{
 			fmt.Sprintf(counter, "+"):      fmt.Sprintf(counter, "-"),
 			fmt.Sprintf(hold, "RELEASED"):  fmt.Sprintf(hold, "HELD"),
 			fmt.Sprintf(order, "REFUNDED"): fmt.Sprintf(order, "PAID"),
 		} {
-			s.changeRow(spoilt)
+			s.changeRow(corrupted)
 			r, code := s.reconcile()
 			if code != 1 || r.Clean || len(r.Differences) == 0 {
 				text, _ := json.Marshal(r) // plain figures
-				t.Errorf("%s: exit code %d, %s", spoilt, code, text)
+				t.Errorf("%s: exit code %d, %s", corrupted, code, text)
 			}
 			s.changeRow(repaired)
 		}

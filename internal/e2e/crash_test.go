@@ -19,12 +19,12 @@ import (
 // Every order that was answered with success survives kill -9 with the same id, number, price and lines, round after
 // round. A guest without an answer retries and gets one order, not two (I5).
 func TestCrash(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var all []served
 		for round := range 3 {
-			some := crash(s, fmt.Sprint(round))
-			all = append(all, some...)
+			results := crash(s, fmt.Sprint(round))
+			all = append(all, results...)
 			for _, v := range all {
 				v.unchanged(t)
 			}
@@ -129,14 +129,14 @@ func (v served) unchanged(t *testing.T) {
 		lines[i] = line{it.ItemID, it.Qty, it.Notes}
 	}
 	if d := cmp.Diff(v.request.Items, lines); d != "" || now.Total != v.guest.s.price(v.request.Items) {
-		t.Errorf("order %s costs %d and is not what was asked for:\n%s", now.ID, now.Total, d)
+		t.Errorf("order %s for %d, lines (-requested +stored):\n%s", now.ID, now.Total, d)
 	}
 	if again := v.guest.place(v.request).want(t, http.StatusOK, "").order(t); again.ID != v.order.ID {
 		t.Errorf("a retry returned order %s instead of %s", again.ID, v.order.ID)
 	}
 	now.Items, now.Timeline = nil, nil
 	if d := cmp.Diff(v.order, now); d != "" {
-		t.Errorf("an order is no longer what it was:\n%s", d)
+		t.Errorf("order after the restart (-before +after):\n%s", d)
 	}
 }
 
@@ -144,11 +144,11 @@ func (v served) unchanged(t *testing.T) {
 // ledger. Its provisional hold in Redis belongs to no order: the other server sells the units at the first attempt, and
 // the retry of the unanswered guest is refused as sold out (I2, I5).
 func TestCrash_between_gate_and_ledger(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)
-		lost, mine := s.guest(1), s.guest(2)
-		mine.mustPlace(t, line{ItemID: pho, Qty: 1})
+		lost, own := s.guest(1), s.guest(2)
+		own.mustPlace(t, line{ItemID: pho, Qty: 1})
 		s.awaitConsistent()
 		w := lost.request(line{ItemID: pho, Qty: 9})
 		answered := make(chan answer, 1)
@@ -168,7 +168,7 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 			t.Fatalf("an order that was not committed is answered %v", a)
 		}
 		s.servers = s.servers[1:]
-		mine.mustPlace(t, line{ItemID: pho, Qty: 9})
+		own.mustPlace(t, line{ItemID: pho, Qty: 9})
 		lost.place(w).want(t, http.StatusConflict, "sold_out")
 		s.wantStock(pho, 10, 10, 0)
 		s.awaitConsistent()
@@ -194,8 +194,8 @@ func (s *installation) lockingCounters(do func()) {
 func (s *installation) provisionalUnits(item string) (units int) {
 	s.t.Helper()
 	key := "q:rsv:{b" + firstBranch + "}:" + s.bill.BizDate
-	said := s.redisReply(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
-	_, text, _ := strings.Cut(said, "\r\n") // skips the length
+	reply := s.redisReply(fmt.Sprintf("*3\r\n$4\r\nHGET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(item), item))
+	_, text, _ := strings.Cut(reply, "\r\n") // skips the length
 	text, _, _ = strings.Cut(text, "\r\n")
 	units, _ = strconv.Atoi(text) // empty before the first hold
 	return units

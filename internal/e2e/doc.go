@@ -17,7 +17,7 @@
 //	TestOrder_paths          paid units are used, cancelled or expired ones can be bought again (I1, I3, I10)
 //	TestCounter        only staff take payments at the counter and cancel for guests
 //	TestLatePayment    a payment after the deadline becomes an order or a visible refund (I6)
-//	TestSandbox        without the sandbox no request can act as a gateway
+//	TestSandbox_off_has_no_mock_callback  without the sandbox no request can act as a gateway
 //	TestStorm          500 guests and 50 units make 50 orders, whatever fails meanwhile (I2, I5, I9, I16)
 //	TestFaults         closed connections, a frozen process, evictions in Redis: no confirmed result is lost (I5, I9)
 //	TestRebuild        orders continue while the admission cache of a branch with very many holds is rebuilt (I9)

@@ -30,7 +30,7 @@ var enough = testenv.Size(1_500, 10_000) // effective writes
 // Concurrent writers change all nine models at random while Redis is killed twice and emptied once. Afterwards Redis
 // equals SQL in both directions and holds only declared keys.
 func TestDocuments(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		o := newDocumentWriters(s)
 		o.work(map[int]func(){
@@ -98,7 +98,7 @@ type documentWriters struct {
 	guests  []guest
 	written map[string]*atomic.Int64
 	done    atomic.Int64
-	version atomic.Value // of the menu: a string
+	version atomic.Value // menu version: a string
 
 	mu    sync.Mutex
 	users []string // ids of accounts
@@ -246,7 +246,7 @@ func (o *documentWriters) recordAnswer(a answer, entities ...string) bool {
 		return true
 	case a.status == http.StatusConflict, a.status == http.StatusNotFound:
 	default:
-		o.s.t.Errorf("%v: %v", entities, a)
+		o.s.t.Errorf("change of %v: %v, want success or 404 or 409", entities, a)
 	}
 	return false
 }
@@ -258,7 +258,7 @@ func (o *documentWriters) recordRow(entity string, err error) {
 		o.record(entity)
 	case errors.Is(err, sqldb.ErrUnique), errors.Is(err, sqldb.ErrForeignKey):
 	default:
-		o.s.t.Errorf("%s: %v", entity, err)
+		o.s.t.Errorf("change of %s: %v, want success or a violated constraint", entity, err)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			on(t, func(t *testing.T, k kind) {
+			onInstallations(t, func(t *testing.T, k kind) {
 				s := prepare(t, k, nil)
 				s.startDemo()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(testenv.Size(4, 60))*time.Second)

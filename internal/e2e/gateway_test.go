@@ -153,7 +153,7 @@ func (s *installation) faults(gateway string, faults any) {
 
 // A guest in Hà Nội pays, declines, and closes the window at VNPay. Forged requests change nothing and are recorded.
 func TestVNPay(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
 		g := s.guest(0)
 		w := g.request(line{ItemID: phoGa, Qty: 1})
@@ -181,9 +181,9 @@ func TestVNPay(t *testing.T) {
 		open, _ := g.placeRedirected(w)
 		ref := url.QueryEscape(s.refOf(open.ID))
 		forged := s.send(http.MethodGet, "/payment/vnpay/ipn?vnp_TxnRef="+ref+"&vnp_ResponseCode=00&vnp_SecureHash=00", nil)
-		var said struct{ RspCode string }
-		forged.into(t, &said)
-		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); said.RspCode != "97" || n != 1 {
+		var reply struct{ RspCode string }
+		forged.into(t, &reply)
+		if n := s.count("SELECT count(*) FROM payment_event WHERE verdict = 'FORGED'"); reply.RspCode != "97" || n != 1 {
 			t.Errorf("a forgery is answered %v, and %d are kept", forged, n)
 		}
 		s.wantPages("/pay/"+ref, saysWait)
@@ -219,7 +219,7 @@ func (s *installation) owner() func(method, path string, body any) answer {
 
 // A guest in Taipei pays, declines, and closes the window at LINE Pay. The owner refunds in two parts.
 func TestLINEPay(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, simulated)
 		g, w := s.taipeiOrder()
 		paid, page := g.placeRedirected(w)
@@ -297,7 +297,7 @@ func (p *linePayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // The server is killed after LINE Pay has captured the money and before its reply arrives. After the restart the server
 // queries LINE Pay, and the order is paid once (I6).
 func TestCrash_between_confirm_and_report(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		const channel, secret = "1656000001", "a917ab6a2367b536f8e5a6e2977e06f4"
 		sim := testenv.Must(linepaysim.New(linepaysim.Options{ChannelID: channel, ChannelSecret: secret}))(t)
 		t.Cleanup(sim.Close)
@@ -308,9 +308,9 @@ func TestCrash_between_confirm_and_report(t *testing.T) {
 		g, w := s.taipeiOrder()
 		o, page := g.placeRedirected(w)
 		s.pressButton(page, "leave")
-		back := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
+		returnPath := fmt.Sprintf("/payment/linepay/confirm?transactionId=%s&orderId=%s", sim.Payments()[0].TransactionID, s.refOf(o.ID))
 		answered := make(chan answer, 1)
-		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, back, nil) }()
+		go func() { answered <- s.sendTo(s.servers[0].addr, http.MethodGet, returnPath, nil) }()
 		<-p.taken
 		s.servers[0].kill()
 		if a := <-answered; a.status != 0 {

@@ -37,8 +37,8 @@ func (s *installation) queryNumber(text string) (n int64) {
 }
 
 // The metrics that alerts query exist from the start, at every server.
-func TestGuess_figures(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+func TestMetrics_of_alerts_exist_at_start(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		for _, name := range []string{
 			`auth_login_total{result="ok"}`, `auth_login_total{result="failed"}`, `auth_login_total{result="closed"}`,
@@ -64,13 +64,13 @@ func TestGuess_figures(t *testing.T) {
 // A thousand concurrent guesses at one code: five are compared, and afterwards the code itself is refused. They count
 // as failures, and so do guesses at unused addresses, so that an attack across accounts raises the same metric.
 func TestGuess_code(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.registerPerson("lan")
 		code := p.code()
 		compared, refused := s.metricSum(`otp_total{event="compared"}`), s.metricSum(`otp_total{event="refused"}`)
 		answers := make([]answer, 1000)
-		atOnce(len(answers), func(i int) {
+		inParallel(len(answers), func(i int) {
 			guess := fmt.Sprintf("%06d", 7*i)
 			if guess == code {
 				guess = otherCode(code)
@@ -113,7 +113,7 @@ func TestGuess_code(t *testing.T) {
 
 // From one address thirty guesses an hour are answered, whichever accounts they target.
 func TestGuess_code_sideways(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		answered := 0
 		for i := range 40 {
@@ -136,7 +136,7 @@ func TestGuess_code_sideways(t *testing.T) {
 // A username can be guessed at only as often as permitted, from one address and however many guesses come at once. A
 // login costs one hash whether or not the account exists.
 func TestGuess_password(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		lan := s.newPerson("lan")
 		nobody := person{s: s, email: "nobody@example.com"}
@@ -144,7 +144,7 @@ func TestGuess_password(t *testing.T) {
 		for _, p := range []*person{&lan, &nobody} {
 			before := s.metricSum("password_hash_total")
 			answers := make([]answer, 12)
-			atOnce(len(answers), func(i int) { answers[i] = p.login(s.first(), fmt.Sprint("guess ", i)) })
+			inParallel(len(answers), func(i int) { answers[i] = p.login(s.first(), fmt.Sprint("guess ", i)) })
 			for _, a := range answers {
 				if a.status != http.StatusTooManyRequests {
 					a.want(t, http.StatusUnauthorized, "login_failed")
@@ -175,7 +175,7 @@ func boundKiB() int {
 // Two hundred logins at once: the process uses memory for one hash per core, other requests are served meanwhile, and
 // excess logins are refused with Retry-After. A release hashes passwords at the full cost.
 func TestGuess_storm_of_logins(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
 		s.useRelease()
 		s.startDemo()
@@ -188,7 +188,7 @@ func TestGuess_storm_of_logins(t *testing.T) {
 		}
 		logins, menus := make([]answer, 200), make([]answer, 100)
 		took := make([]time.Duration, len(menus))
-		atOnce(len(logins)+len(menus), func(i int) {
+		inParallel(len(logins)+len(menus), func(i int) {
 			if i < len(logins) {
 				logins[i] = (&person{s: s, email: fmt.Sprintf("guest%d@example.com", i)}).login(v, "a wrong password")
 				return

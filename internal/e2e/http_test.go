@@ -60,7 +60,7 @@ func (a answer) want(t testing.TB, status int, code string) answer {
 func (a answer) into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal(a.body, v); err != nil || a.status/100 != 2 {
-		t.Fatalf("%v (%v)", a, err)
+		t.Fatalf("answer %v (%v), want 2xx with JSON", a, err)
 	}
 }
 

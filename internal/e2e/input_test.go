@@ -24,7 +24,7 @@ type badRequest struct {
 
 // Invalid requests are refused with a code and change nothing. No text, however hostile, is treated as anything but
 // text.
-func TestBadInput(t *testing.T) { on(t, badInput, embedded, servers) }
+func TestBadInput(t *testing.T) { onInstallations(t, badInput, embedded, servers) }
 
 func badInput(t *testing.T, k kind) {
 	s := open(t, k, nil)
@@ -81,10 +81,10 @@ func (s *installation) unchanged() func() {
 	return func() {
 		s.t.Helper()
 		if d := cmp.Diff(traces, s.rowCounts()); d != "" {
-			s.t.Errorf("refused requests have left something behind:\n%s", d)
+			s.t.Errorf("rows after refused requests (-before +after):\n%s", d)
 		}
 		if d := cmp.Diff(stock, s.must("stock", "show", "--json")); d != "" {
-			s.t.Errorf("refused requests have moved counters:\n%s", d)
+			s.t.Errorf("counters after refused requests (-before +after):\n%s", d)
 		}
 	}
 }
@@ -97,9 +97,9 @@ func placeModified(g guest, change func(w *orderRequest)) answer {
 }
 
 // placeEdited places an order with modified JSON text.
-func placeEdited(g guest, was, becomes string) answer {
+func placeEdited(g guest, old, replacement string) answer {
 	body, _ := json.Marshal(g.request(line{ItemID: pho, Qty: 1})) // marshalling strings and integers cannot fail
-	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(was), []byte(becomes), 1))
+	return g.send(http.MethodPost, "/cis/order/create", bytes.Replace(body, []byte(old), []byte(replacement), 1))
 }
 
 func refusals(s *installation, g, stranger, left guest, stays order) map[string]badRequest {
@@ -185,7 +185,7 @@ func wantSafeText(t *testing.T, s *installation, g guest, name, given string) {
 		"notes": w, "clientTxnId": {w.Items[1:], w.PaymentMethod, given, w.MenuVersionID, w.VisitID},
 	} {
 		a := g.place(w)
-		said, err := text.Lines.Clean(w.Items[0].Notes)
+		notes, err := text.Lines.Clean(w.Items[0].Notes)
 		if err != nil {
 			a.want(t, http.StatusUnprocessableEntity, "invalid")
 		}
@@ -196,7 +196,7 @@ func wantSafeText(t *testing.T, s *installation, g guest, name, given string) {
 		if again := g.place(w).want(t, http.StatusOK, "").order(t); again.ID != placed.ID {
 			t.Errorf("%s in %s: orders %s and %s", name, field, placed.ID, again.ID)
 		}
-		if o := g.get(placed.ID).order(t); o.Items[0].Notes != said || o.Total != s.price(w.Items) {
+		if o := g.get(placed.ID).order(t); o.Items[0].Notes != notes || o.Total != s.price(w.Items) {
 			t.Errorf("%s in %s comes back as %+v", name, field, o)
 		}
 		unchanged = func() {}

@@ -42,8 +42,8 @@ const (
 	cluster  kind = "cluster"
 )
 
-// on runs a test once on each kind, or with -short only on the first one.
-func on(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
+// onInstallations runs a test once on each kind, or with -short only on the first one.
+func onInstallations(t *testing.T, test func(t *testing.T, k kind), kinds ...kind) {
 	t.Helper()
 	t.Parallel()
 	if testing.Short() {
@@ -75,12 +75,12 @@ type installation struct {
 	next    atomic.Uint32 // index of the next server, counted up
 	http    *http.Client
 	redis   *testenv.Server   // nil when embedded; of a Cluster the first node
-	nodes   []*testenv.Server // of a Cluster
+	nodes   []*testenv.Server // nodes of a Cluster
 	secret  string            // the service token
 	// postgres is the address of the database in the form that PostgreSQL's programs read; empty when embedded.
 	postgres string
 	bill     menu    // menu that the guests order from
-	tables   []table // of the first branch
+	tables   []table // tables of the first branch
 }
 
 // pooled returns an address with a limit on each process's connections, because all servers of concurrent tests share
@@ -217,8 +217,8 @@ func (s *installation) environ(more settings) []string {
 			env = append(env, kv)
 		}
 	}
-	for _, some := range []settings{s.env, more} {
-		for name, v := range some {
+	for _, group := range []settings{s.env, more} {
+		for name, v := range group {
 			env = append(env, "COMANDA_"+name+"="+v)
 		}
 	}
@@ -301,8 +301,8 @@ func (s *installation) redisAddr() string {
 // flush empties Redis, as an operator's mistake might.
 func (s *installation) flush() {
 	s.t.Helper()
-	if said := s.redisReply("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(said, "+OK\r\n") {
-		s.t.Fatalf("FLUSHALL is answered %q", said)
+	if reply := s.redisReply("*1\r\n$8\r\nFLUSHALL\r\n"); !strings.HasPrefix(reply, "+OK\r\n") {
+		s.t.Fatalf("FLUSHALL is answered %q", reply)
 	}
 }
 
@@ -325,12 +325,12 @@ func (s *installation) redisCommand(line string) {
 		command += fmt.Sprintf("$%d\r\n%s\r\n", len(w), w)
 	}
 	for _, addr := range addrs {
-		switch said := s.redisReplyAt(addr, command); {
-		case strings.HasPrefix(said, "-MOVED"):
-		case strings.HasPrefix(said, "+OK"), strings.HasPrefix(said, ":1"):
+		switch reply := s.redisReplyAt(addr, command); {
+		case strings.HasPrefix(reply, "-MOVED"):
+		case strings.HasPrefix(reply, "+OK"), strings.HasPrefix(reply, ":1"):
 			return
 		default:
-			s.t.Fatalf("%s is answered %q", line, said)
+			s.t.Fatalf("%s is answered %q", line, reply)
 		}
 	}
 	s.t.Fatalf("no node takes %s", line)
@@ -348,6 +348,6 @@ func (s *installation) redisReplyAt(addr, command string) string {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = conn.Write([]byte(command + "*1\r\n$4\r\nQUIT\r\n")) // makes the server close the connection after the reply
-	said := testenv.Must(io.ReadAll(conn))(s.t)
-	return string(said)
+	reply := testenv.Must(io.ReadAll(conn))(s.t)
+	return string(reply)
 }

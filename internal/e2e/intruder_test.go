@@ -34,7 +34,7 @@ func (i *intruder) do(words ...string) rueidis.RedisResult {
 	i.t.Helper()
 	r := i.client.Do(i.t.Context(), i.client.B().Arbitrary(words...).Build())
 	if err := r.Error(); err != nil && !rueidis.IsRedisNil(err) {
-		i.t.Fatalf("%v: %v", words, err)
+		i.t.Fatalf("redis %v: %v", words, err)
 	}
 	return r
 }
@@ -162,17 +162,17 @@ func (i *intruder) field(name, value string) {
 // data of others, no money. The worst outcome is a refusal. Each round writes different values into every key, before a
 // request to a process that has cached nothing of the attacker.
 func TestIntruder_writes_to_Redis(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
-		owner, cook, far := s.createStaff("owner", ""), s.createStaff("kitchen", "1"), s.createStaff("manager", "2")
+		owner, cook, otherBranch := s.createStaff("owner", ""), s.createStaff("kitchen", "1"), s.createStaff("manager", "2")
 		lan, minh := s.newPerson("lan"), s.newPerson("minh")
 		minh.send(http.MethodPost, "/cart/items", map[string]any{"dishId": s.bill.dish(phoGa).DishID, "quantity": 1})
 		other := s.guest(1)
 		o := other.mustPlace(t, line{ItemID: phoGa, Qty: 2})
 		s.pay(o.ID)
 		owner.wantAccepted()
-		far.wantAccepted()
+		otherBranch.wantAccepted()
 		s.awaitPublished()
 		s.awaitDocuments()
 
@@ -191,9 +191,9 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 			"cheap":                func() { i.overwrite(func(_, v string) string { return number.ReplaceAllString(v, "1") }) },
 			"other people":         func() { i.overwrite(func(_, v string) string { return strings.ReplaceAll(v, "1", "2") }) },
 			"another guest's visit": func() {
-				theirs := i.text(i.guestOf(other.visit))
+				otherGuest := i.text(i.guestOf(other.visit))
 				for _, key := range i.siblings()["visit:byCustomer:%"] {
-					i.do("SET", key, theirs, "KEEPTTL")
+					i.do("SET", key, otherGuest, "KEEPTTL")
 				}
 				for _, key := range i.siblings()["visit:customers:%"] {
 					for _, more := range i.siblings()["visit:customers:%"] {
@@ -219,24 +219,24 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 		i.try(s, rounds, []*person{cook, &lan}, other, o)
 
 		// A value that was valid before: the account's former role.
-		far.logIn()
-		key := "app:session:" + i.sessionKey(far.id)
+		otherBranch.logIn()
+		key := "app:session:" + i.sessionKey(otherBranch.id)
 		withdrawn := i.hash(key)
 		post := map[string]any{"roleId": owner.roles()["KITCHEN"], "branches": []string{"1"}}
-		owner.sendTo(s.first(), http.MethodPost, "/api/users/"+far.id+"/role", post).want(t, http.StatusOK, "")
+		owner.sendTo(s.first(), http.MethodPost, "/api/users/"+otherBranch.id+"/role", post).want(t, http.StatusOK, "")
 		for name, v := range withdrawn {
 			i.do("HSET", key, name, v)
 		}
-		far.wantRefused()
+		otherBranch.wantRefused()
 		for name, v := range withdrawn {
 			i.do("HSET", key, name, v)
 		}
 		for _, v := range s.servers {
-			far.sendTo(v, http.MethodGet, "/api/users", nil).want(t, http.StatusUnauthorized, "unauthenticated")
+			otherBranch.sendTo(v, http.MethodGet, "/api/users", nil).want(t, http.StatusUnauthorized, "unauthenticated")
 		}
 		s.last().stop()
 		s.last().start()
-		far.sendTo(s.last(), http.MethodGet, "/api/users", nil).want(t, http.StatusUnauthorized, "unauthenticated")
+		otherBranch.sendTo(s.last(), http.MethodGet, "/api/users", nil).want(t, http.StatusUnauthorized, "unauthenticated")
 		s.awaitConsistent()
 	}, pair)
 }
@@ -306,7 +306,7 @@ func (i *intruder) try(s *installation, rounds map[string]func(), people []*pers
 		refused := func(a answer) {
 			i.t.Helper()
 			if a.status < 400 || a.status == http.StatusInternalServerError {
-				i.t.Errorf("%s: %v", name, a)
+				i.t.Errorf("after %s: %v, want a refusal", name, a)
 			}
 		}
 		for _, p := range people {

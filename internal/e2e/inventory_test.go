@@ -22,7 +22,7 @@ import (
 // Sizes of another system's load on the stock.
 var (
 	stockItems   = testenv.Size(10, 100)         // stock items
-	unitsPerItem = testenv.Size(20, 50)          // of each
+	unitsPerItem = testenv.Size(20, 50)          // units of each item
 	reservations = 2 * stockItems * unitsPerItem // reservations of one unit
 	connections  = testenv.Size(64, 2_000)       // connections
 	operations   = testenv.Size(16, 64)          // concurrent operations on reservations afterwards
@@ -39,7 +39,7 @@ const (
 // created or lost, other systems receive every event, and in the end all figures are exact (I1, I2, I4, I7, I8, I9,
 // I12).
 func TestInventory(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		var broker *testenv.Broker
 		if k == servers {
 			broker = testenv.RabbitServer(t)
@@ -137,7 +137,7 @@ func (m *stockClient) reserveAll() {
 	t := m.s.t
 	answers := make([]answer, reservations)
 	var next atomic.Int64
-	atOnce(connections, func(int) {
+	inParallel(connections, func(int) {
 		for i := int(next.Add(1)) - 1; i < reservations; i = int(next.Add(1)) - 1 {
 			answers[i] = m.reserve(i)
 		}
@@ -157,7 +157,7 @@ func (m *stockClient) reserveAll() {
 	}
 	for i := range stockItems {
 		if l := m.level(i); l.Available != 0 || l.Reserved != unitsPerItem || l.Sold != 0 {
-			t.Errorf("%+v", l)
+			t.Errorf("level = %+v, want %d reserved and none available", l, unitsPerItem)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (m *stockClient) watch(ctx context.Context) {
 		}
 		l := m.level(rand.IntN(stockItems))
 		if l.Available+l.Reserved+l.Sold != unitsPerItem || l.Available < 0 || l.Reserved < 0 || l.Sold < 0 {
-			m.s.t.Errorf("%+v", l)
+			m.s.t.Errorf("level = %+v, want a sum of %d and nothing below 0", l, unitsPerItem)
 		}
 	}
 }
@@ -366,6 +366,6 @@ func (m *stockClient) checkEvents() {
 		}
 	}
 	if diff := cmp.Diff(want, m.messages.receive(all)); diff != "" {
-		m.s.t.Errorf("other systems received other events:\n%s", diff)
+		m.s.t.Errorf("other systems received other events (-want +got):\n%s", diff)
 	}
 }

@@ -52,7 +52,7 @@ func (s *installation) awaitKeysDeclared() {
 
 // The keys of a normal load are all declared.
 func TestKeys(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		s.quota(pho, 10)
 		g := s.guest(0)
@@ -77,8 +77,8 @@ func TestKeys(t *testing.T) {
 	}, embedded, servers)
 }
 
-// spoilt has one fault for each kind of finding: how to cause it, how to repair it, and the expected report.
-var spoilt = map[string]struct{ plant, mend, sample string }{
+// corruptions has one fault for each kind of finding: how to cause it, how to repair it, and the expected report.
+var corruptions = map[string]struct{ plant, repair, sample string }{
 	"unknown_key":  {"SET stranger x", "DEL stranger", "stranger: a string"},
 	"wrong_type":   {"RPUSH cis:menu:active:v1:991 x", "DEL cis:menu:active:v1:991", "cis:menu:active:v1:991: a list"},
 	"missing_ttl":  {"SET cis:menu:active:v1:992 x", "DEL cis:menu:active:v1:992", "cis:menu:active:v1:992: may live 5m"},
@@ -96,36 +96,36 @@ var spoilt = map[string]struct{ plant, mend, sample string }{
 
 // Every fault of a key is found while the installation is busy, reported to people and to scripts, and makes the
 // command exit with 1. Correct keys are not reported.
-func TestKeys_spoilt(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+func TestKeys_finds_and_repairs_corruption(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.awaitDocuments()
 		d := newOrderLoad(s, 3)
 		s.await(patience, func() error { return d.wantAtLeast(20) })
 		s.awaitKeysDeclared()
-		for _, what := range spoilt {
+		for _, what := range corruptions {
 			s.redisCommand(what.plant)
 		}
 		r, code := s.audit()
-		if code != 1 || r.Clean || len(r.Findings) != len(spoilt) {
+		if code != 1 || r.Clean || len(r.Findings) != len(corruptions) {
 			t.Errorf("exit code %d, findings %+v", code, r.Findings)
 		}
 		for _, f := range r.Findings {
-			if want := spoilt[f.Kind].sample; f.Count != 1 || len(f.Samples) != 1 || !strings.HasPrefix(f.Samples[0], want) {
+			if want := corruptions[f.Kind].sample; f.Count != 1 || len(f.Samples) != 1 || !strings.HasPrefix(f.Samples[0], want) {
 				t.Errorf("%s: %d, %q, want %q", f.Kind, f.Count, f.Samples, want)
 			}
 		}
-		said := s.run("keys", "audit", "--samples", "1")
-		for kind, what := range spoilt {
-			if !strings.Contains(said.out, kind+": 1\n  "+what.sample) {
+		output := s.run("keys", "audit", "--samples", "1")
+		for kind, what := range corruptions {
+			if !strings.Contains(output.out, kind+": 1\n  "+what.sample) {
 				t.Errorf("%s is not reported", kind)
 			}
 		}
-		if said.code != 1 || said.err != "" { // no progress bar without a terminal
-			t.Errorf("exit code %d, said %q", said.code, said.err)
+		if output.code != 1 || output.err != "" { // no progress bar without a terminal
+			t.Errorf("exit code %d, said %q", output.code, output.err)
 		}
-		for _, what := range spoilt {
-			s.redisCommand(what.mend)
+		for _, what := range corruptions {
+			s.redisCommand(what.repair)
 		}
 		s.awaitKeysDeclared()
 		d.end()
@@ -134,7 +134,7 @@ func TestKeys_spoilt(t *testing.T) {
 
 // An audit scans every node of a Cluster, within the rate limit of its flag.
 func TestKeys_pace(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.awaitDocuments()
 		whole, _ := s.audit()
@@ -162,7 +162,7 @@ func TestKeys_pace(t *testing.T) {
 
 // On a terminal the command shows its progress.
 func TestKeys_terminal(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		r, shown := s.runOnTerminal("keys", "audit")
 		if r.code != 0 || !strings.Contains(r.out, "clean") || !strings.Contains(shown, "of about") {
@@ -173,7 +173,7 @@ func TestKeys_terminal(t *testing.T) {
 
 // The registry can be printed without a server.
 func TestKeys_registry(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
 		var list []struct {
 			Pattern string `json:"pattern"`

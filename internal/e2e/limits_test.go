@@ -9,10 +9,10 @@ import (
 // A full dining room scans and orders from one address at human speed without a refusal. A phone that orders endlessly
 // and a machine that guesses codes are limited.
 func TestLimits(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, limited)
 		room := make([]answer, 40)
-		atOnce(len(room), func(i int) {
+		inParallel(len(room), func(i int) {
 			g, landed := s.scan(i)
 			if room[i] = landed; landed.status == http.StatusOK {
 				room[i] = g.place(g.request(line{ItemID: phoGa, Qty: 1}))

@@ -71,7 +71,7 @@ func (l *live) next(name string, data any) {
 // Two guests of a table follow an order on different servers, from placing to payment. After reconnecting, a client
 // receives what has changed meanwhile, and nothing twice. For another table the order does not exist.
 func TestLive_order(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g, stranger := s.guest(0), s.guest(1)
 		o := g.mustPlace(t, line{ItemID: phoGa, Qty: 1})
@@ -112,7 +112,7 @@ func TestLive_order(t *testing.T) {
 // A member follows an order of their own on each server. No other account can, and neither can the member after a
 // logout.
 func TestLive_memberOrder(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		m, stranger := s.newMember("lan"), s.newMember("minh")
 		m.addToCart(pho, 1).want(t, http.StatusCreated, "")
@@ -154,7 +154,7 @@ func TestLive_memberOrder(t *testing.T) {
 // A guest sees the remaining quantity change as others order and cancel and as the kitchen takes a dish off. The
 // stream of another branch is not found.
 func TestLive_availability(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 3)
 		g, other := s.guest(0), s.guest(1)

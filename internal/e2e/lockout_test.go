@@ -38,7 +38,7 @@ func deviceCookie(t *testing.T, a answer) string {
 // device still logs in at every server, open sessions continue, and colleagues switch by PIN. The audit log has the
 // target and the addresses.
 func TestLogin_lockout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, trusting)
 		owner, waiter, cook := s.createStaff("owner", ""), s.createStaff("staff", "1"), s.createStaff("kitchen", "1")
 		const pin = "4826"
@@ -123,24 +123,24 @@ func (s *installation) forgedToken(p *person) string {
 	})
 	raw := testenv.Must(base64.StdEncoding.DecodeString(key))(s.t)
 	tokens := testenv.Must(accountjwt.New(raw))(s.t)
-	var said struct {
+	var problem struct {
 		Session string `json:"sid"`
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(p.access, ".")[1])
-	if err != nil || json.Unmarshal(payload, &said) != nil {
+	if err != nil || json.Unmarshal(payload, &problem) != nil {
 		s.t.Fatalf("%s is no token: %v", p.access, err)
 	}
 	var user int64
 	testenv.Must(fmt.Sscan(p.id, &user))(s.t)
 	now := time.Now()
 	return testenv.Must(tokens.Sign(account.Claims{
-		ID: "forged", UserID: user, Session: said.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
+		ID: "forged", UserID: user, Session: problem.Session, IssuedAt: now, ExpiresAt: now.Add(account.AccessTokenTTL),
 	}))(s.t)
 }
 
 // A stolen key is withdrawn while servers run: all refuse tokens that it signed, and clients continue after a refresh.
 func TestKeys_withdraw(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		owner := s.createStaff("owner", "")
 		stolen := &person{s: s, access: s.forgedToken(owner)}
@@ -159,7 +159,7 @@ func TestKeys_withdraw(t *testing.T) {
 
 // An operator's key replaces the one in SQL, which is in every backup, completely.
 func TestKeys_given(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"TOKEN_KEY": strings.Repeat("a key of the operator's own ", 2)})
 		owner := s.createStaff("owner", "")
 		owner.wantAccepted()

@@ -35,7 +35,7 @@ func mailSettings(m *mailtest.Server) settings {
 // outcome, or the mail server dies. Only with the unknown outcome the message may be sent twice, with the same
 // Message-ID.
 func TestMail_survives_crashes(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		m := mailtest.Start(t, "127.0.0.1:0", "house", "a planted password")
 		s := prepare(t, k, mailSettings(m))
 		v := s.first()

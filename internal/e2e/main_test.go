@@ -140,8 +140,8 @@ func (l *sharedResources) cluster(t *testing.T) []*testenv.Server {
 		}
 		for _, n := range nodes {
 			for _, line := range []string{"FLUSHALL", "SCRIPT FLUSH", "CONFIG SET cluster-require-full-coverage yes"} {
-				if said := n.Say(line); !strings.HasPrefix(said, "+OK") {
-					t.Errorf("%s is answered %q", line, said)
+				if reply := n.Say(line); !strings.HasPrefix(reply, "+OK") {
+					t.Errorf("%s is answered %q", line, reply)
 					return
 				}
 			}

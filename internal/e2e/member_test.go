@@ -43,8 +43,8 @@ func (s *installation) mailSubjects(email string) (subjects []string) {
 	s.t.Helper()
 	var files []string
 	for _, v := range s.servers {
-		some, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is valid
-		files = append(files, some...)
+		messages, _ := filepath.Glob(filepath.Join(v.env["DATA_DIR"], "mail", "*.eml")) // the pattern is valid
+		files = append(files, messages...)
 	}
 	slices.SortFunc(files, func(a, b string) int { return strings.Compare(filepath.Base(a), filepath.Base(b)) })
 	for _, f := range files {
@@ -61,11 +61,11 @@ func (s *installation) readMail(path string) (to, subject string) {
 	defer f.Close()
 	m, err := mail.ReadMessage(f)
 	if err != nil {
-		s.t.Fatalf("%s: %v", path, err)
+		s.t.Fatalf("read %s: %v", path, err)
 	}
 	subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 	if err != nil {
-		s.t.Fatalf("%s: %v", path, err)
+		s.t.Fatalf("subject of %s: %v", path, err)
 	}
 	return m.Header.Get("To"), subject
 }
@@ -152,7 +152,7 @@ func (s *installation) last() *server  { return s.servers[len(s.servers)-1] }
 
 // A member registers, logs in by e-mail address and by username, and edits the profile.
 func TestMember(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		var made accountBody
 		s.send(http.MethodPost, "/auth/register", map[string]any{
@@ -214,11 +214,11 @@ func otherCode(code string) string {
 // A refresh token works once. An immediate retry returns the same pair. Reuse of an older token ends the session for
 // every holder of its tokens.
 func TestMember_refresh(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("lan")
-		elsewhere := p
-		elsewhere.logIn()
+		otherDevice := p
+		otherDevice.logIn()
 
 		tokens := []grant{{Access: p.access, Refresh: p.refresh}}
 		for range 2 {
@@ -246,7 +246,7 @@ func TestMember_refresh(t *testing.T) {
 			p.access = tokens[i].Access
 			p.wantRefused()
 		}
-		elsewhere.wantAccepted()
+		otherDevice.wantAccepted()
 		p.logIn()
 		p.wantAccepted()
 	}, embedded, pair)
@@ -255,7 +255,7 @@ func TestMember_refresh(t *testing.T) {
 // A logout takes effect everywhere within five seconds, whether or not a server has seen the token before, and even if
 // Redis has lost it.
 func TestMember_logout(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		p := s.newPerson("lan")
 		for _, loses := range []bool{false, true} {
@@ -278,11 +278,11 @@ func TestMember_logout(t *testing.T) {
 
 // Sessions are listed and ended one by one. A new password ends them all, and so does a password reset by code.
 func TestMember_sessions(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
-		here, other := s.createStaff("cashier", "1"), s.newPerson("minh")
-		there := *here
-		there.logIn()
+		first, other := s.createStaff("cashier", "1"), s.newPerson("minh")
+		second := *first
+		second.logIn()
 		type session struct {
 			ID      string `json:"id"`
 			Current bool   `json:"current"`
@@ -290,43 +290,43 @@ func TestMember_sessions(t *testing.T) {
 		var list struct {
 			Items []session `json:"items"`
 		}
-		here.send(http.MethodGet, "/me/sessions", nil).into(t, &list)
+		first.send(http.MethodGet, "/me/sessions", nil).into(t, &list)
 		i := slices.IndexFunc(list.Items, func(s session) bool { return !s.Current })
 		if len(list.Items) != 2 || i < 0 {
 			t.Fatalf("the sessions are %+v", list)
 		}
 		path := "/me/sessions/" + list.Items[i].ID
 		other.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
-		here.sendTo(s.first(), http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
-		there.wantRefused()
-		here.wantAccepted()
-		here.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
+		first.sendTo(s.first(), http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
+		second.wantRefused()
+		first.wantAccepted()
+		first.send(http.MethodDelete, path, nil).want(t, http.StatusNotFound, "session_not_found")
 
-		there.logIn()
+		second.logIn()
 		next := "another horse, another battery"
 		change := func(present, next string) answer {
-			return here.sendTo(s.first(), http.MethodPost, "/me/password",
+			return first.sendTo(s.first(), http.MethodPost, "/me/password",
 				map[string]string{"currentPassword": present, "newPassword": next})
 		}
 		change(personPassword+"!", next).want(t, http.StatusForbidden, "password_wrong")
 		change(personPassword, "fourteen chars").want(t, http.StatusUnprocessableEntity, "password_unfit")
 		change(personPassword, next).want(t, http.StatusNoContent, "")
-		there.wantRefused()
-		here.wantAccepted()
+		second.wantRefused()
+		first.wantAccepted()
 
-		forgotten := map[string]string{"purpose": "RESET", "email": here.email}
+		forgotten := map[string]string{"purpose": "RESET", "email": first.email}
 		s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusAccepted, "")
 		again := s.send(http.MethodPost, "/auth/otp/request", forgotten).want(t, http.StatusTooManyRequests, "rate_limited")
 		if again.header.Get("Retry-After") == "" {
 			t.Error("the response has no time for the next code")
 		}
-		reset := map[string]string{"email": here.email, "code": here.code(), "password": personPassword}
+		reset := map[string]string{"email": first.email, "code": first.code(), "password": personPassword}
 		s.sendTo(s.first().addr, http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusNoContent, "")
 		s.send(http.MethodPost, "/auth/password/reset", reset).want(t, http.StatusUnprocessableEntity, "code_invalid")
-		here.wantRefused()
-		here.tryLogin(next).want(t, http.StatusUnauthorized, "login_failed")
-		here.logIn()
-		here.wantAccepted()
+		first.wantRefused()
+		first.tryLogin(next).want(t, http.StatusUnauthorized, "login_failed")
+		first.logIn()
+		first.wantAccepted()
 
 		// An unused address gets the same response, and no message is sent.
 		nobody := map[string]string{"purpose": "RESET", "email": "nobody@example.com"}

@@ -27,7 +27,7 @@ type importOutput struct {
 
 // A menu of 60 dishes in two languages goes in through the command line beside a running server, and guests read it.
 func TestMenuFile(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		dir := t.TempDir()
 		file := func(name, content string) string {
@@ -49,7 +49,7 @@ func TestMenuFile(t *testing.T) {
 			t.Fatalf("a bad file: %d %s %s", r.code, r.out, r.err)
 		}
 		if p := got.Problems[0]; p.Row != 2 || p.Column != "price" || p.Code != "price_unreadable" || p.Message == "" {
-			t.Errorf("%+v", p)
+			t.Errorf("problem = %+v, want price_unreadable in row 2", p)
 		}
 		before := s.menu()
 		for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestMenuFile(t *testing.T) {
 			got = importOutput{}
 			s.readJSON(&got, append([]string{"menu", "import", good, "--branch", firstBranch}, c.args...)...)
 			if got.Created != c.created || got.Updated != 0 || got.Problems == nil || len(got.Problems) > 0 {
-				t.Fatalf("%v: %+v", c.args, got)
+				t.Fatalf("import with %v = %+v, want %d created", c.args, got, c.created)
 			}
 		}
 		var shown menu
@@ -91,8 +91,8 @@ func TestMenuFile(t *testing.T) {
 		if got.Created < 20 || got.Updated != 0 {
 			t.Errorf("a template: %+v", got)
 		}
-		s.wantFailure("There are bar, bistro, bubble-tea, cafe, pho, hanoi, taipei", "menu", "import", "--template", "pizza", "--branch", firstBranch)
+		s.wantFailure("Available: bar, bistro, bubble-tea, cafe, pho, hanoi, taipei", "menu", "import", "--template", "pizza", "--branch", firstBranch)
 		s.wantFailure("not both", "menu", "import", good, "--template", "pho", "--branch", firstBranch)
-		s.wantFailure("no such branch", "menu", "import", good, "--branch", "99")
+		s.wantFailure("Branch not found.", "menu", "import", good, "--branch", "99")
 	}, embedded, servers)
 }

@@ -14,7 +14,7 @@ func shortWindow(window, grace time.Duration) settings {
 
 // A party's order is held, a payment uses the units, and a cancellation or expiry puts them back on sale, to the last
 // unit (I1, I3, I10).
-func TestOrder_paths(t *testing.T) { on(t, story, embedded, servers, pair, cluster) }
+func TestOrder_paths(t *testing.T) { onInstallations(t, story, embedded, servers, pair, cluster) }
 
 func story(t *testing.T, k kind) {
 	const limit = 10

@@ -14,7 +14,7 @@ func (s *installation) payAtCounter(id string, amount int64) answer {
 
 // The counter accepts the exact total of an order, from staff only, once. A paid order cannot be cancelled.
 func TestCounter(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g, other := s.guest(0), s.guest(0)
 		o := g.mustPlace(t, line{ItemID: pho, Qty: 1})
@@ -48,7 +48,7 @@ func TestCounter(t *testing.T) {
 // A payment after the deadline takes the units again if there are any. Otherwise it becomes a refund that guests, staff
 // and alerts can see (I6).
 func TestLatePayment(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, shortWindow(time.Second, 0))
 		s.quota(pho, 2)
 		g := s.guest(0)
@@ -83,8 +83,8 @@ func TestLatePayment(t *testing.T) {
 }
 
 // Without the sandbox there is no mock callback, and no order can be paid by it.
-func TestSandbox(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+func TestSandbox_off_has_no_mock_callback(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, nil)
 		s.must("demo", "load")
 		s.servers[0].args = nil

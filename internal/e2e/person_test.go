@@ -16,7 +16,7 @@ import (
 // person is a person with an account.
 type person struct {
 	s       *installation
-	id      string // of the account, if known
+	id      string // account id, if known
 	email   string
 	access  string
 	refresh string

@@ -30,7 +30,7 @@ func (l *sharedResources) previous(t testing.TB) string {
 		build.Dir = source
 		for _, step := range []*exec.Cmd{unpack, build} {
 			if out, err := step.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("build the previous release: %v\n%s", err, out)
 			}
 		}
 		if err := os.Rename(path+".new", path); err != nil { // atomic
@@ -52,7 +52,7 @@ func (s *installation) migrateBefore(number int) {
 // cancelled, and in the end all stores agree. The previous release runs on the schema before migration 34, which the
 // command of this one restores.
 func TestPrevious_release(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := prepare(t, k, nil)
 		s.migrateBefore(34)
 		s.first().binary = shared.previous(t)

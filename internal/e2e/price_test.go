@@ -18,7 +18,7 @@ func TestPrice(t *testing.T) {
 	code, out, errs := s.pipe(good, "price", "quote")
 	if want := `{"goods":130000,"discount":25200,"service":10480,"taxes":[{"rate":"8","base":106741,"amount":8539}],` +
 		`"rounding":0,"total":115280,"lines":[{"gross":130000,"discount":25200,"service":10480,"tax":8539}]}`; code != 0 || out != want {
-		t.Errorf("%d %s %s", code, out, errs)
+		t.Errorf("price quote: code %d, output %s, errors %s, want 0 and %s", code, out, errs, want)
 	}
 	a := s.staff(http.MethodPost, "/api/price/quote", []byte(good)).want(t, http.StatusOK, "")
 	if served := strings.TrimSpace(string(a.body)); served != out {
@@ -35,17 +35,17 @@ func TestPrice(t *testing.T) {
 	} {
 		s.staff(http.MethodPost, "/api/price/quote", []byte(bad)).want(t, http.StatusUnprocessableEntity, "invalid")
 		if code, out, errs := s.pipe(bad, "price", "quote"); code != 1 || out != "" || errs == "" {
-			t.Errorf("%s: %d %s %s", name, code, out, errs)
+			t.Errorf("price quote with %s: code %d, output %s, errors %s, want 1 and an error", name, code, out, errs)
 		}
 	}
 	s.send(http.MethodPost, "/api/price/quote", []byte(good)).want(t, http.StatusUnauthorized, "")
 
 	if code, out, _ := s.pipe(`{"total":100,"weights":[1,1,1]}`, "price", "allocate"); code != 0 || out != `{"parts":[34,33,33]}` {
-		t.Errorf("%d %s", code, out)
+		t.Errorf("price allocate: code %d, output %s, want 0 and 34, 33, 33", code, out)
 	}
 	for _, bad := range []string{`{"weights":[1]}`, `{"total":1,"weights":[0,0]}`, `{"total":-1,"weights":[1]}`, `{"total":1}{}`, ``} {
 		if code, out, errs := s.pipe(bad, "price", "allocate"); code != 1 || out != "" || errs == "" {
-			t.Errorf("%s: %d %s %s", bad, code, out, errs)
+			t.Errorf("price allocate of %s: code %d, output %s, errors %s, want 1 and an error", bad, code, out, errs)
 		}
 	}
 }

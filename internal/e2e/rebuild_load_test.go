@@ -18,7 +18,7 @@ import (
 // stadium and compares the rate: nine tenths of it are back within fifteen seconds. Other runs share the machine, so
 // the rate is not compared.
 func TestRebuild_under_load(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		holds := testenv.Size(2_000, 400_000)
 		guests := testenv.Size(4, 64)
 		span := time.Duration(testenv.Size(1, 5)) * time.Second

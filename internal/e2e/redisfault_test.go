@@ -32,7 +32,7 @@ type redisFault struct {
 
 func (f redisFault) test(t *testing.T) {
 	t.Helper()
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		e := newRedisFaultTest(open(t, k, limited))
 		f.begin(e.s.redis)
 		for _, c := range redisFaultCells {
@@ -134,8 +134,8 @@ func (e *redisFaultTest) scan(redisFault) {
 	for _, table := range []int{0, 1, 1, 0} {
 		var g guest
 		e.answered(func() (a answer) { g, a = e.s.scan(table); return a }).want(e.s.t, http.StatusOK, "")
-		if was, known := visits[table]; known && was != g.visit {
-			e.s.t.Errorf("table %d is in visit %s and was in %s", table, g.visit, was)
+		if before, known := visits[table]; known && before != g.visit {
+			e.s.t.Errorf("table %d is in visit %s and was in %s", table, g.visit, before)
 		}
 		visits[table] = g.visit
 	}
@@ -184,11 +184,11 @@ func (e *redisFaultTest) awaitLoggedOut(p person) {
 
 // login begins a session; a logout ends one everywhere.
 func (e *redisFaultTest) login(redisFault) {
-	p, here, there := e.loggedIn, e.s.servers[0], e.s.servers[1]
-	p.storeTokens(e.answered(func() answer { return p.login(there, personPassword) }))
+	p, first, second := e.loggedIn, e.s.servers[0], e.s.servers[1]
+	p.storeTokens(e.answered(func() answer { return p.login(second, personPassword) }))
 	e.toEveryServer(http.StatusOK, p.me)
-	e.answered(func() answer { return p.logout(here) }).want(e.s.t, http.StatusNoContent, "")
-	p.me(here).want(e.s.t, http.StatusUnauthorized, "")
+	e.answered(func() answer { return p.logout(first) }).want(e.s.t, http.StatusNoContent, "")
+	p.me(first).want(e.s.t, http.StatusUnauthorized, "")
 	e.awaitLoggedOut(p)
 }
 

@@ -8,12 +8,12 @@ import (
 // A request that is sent a hundred times at once, to any process, has one effect and one response. The same idempotency
 // key with another body is refused (I11).
 func TestRepetition(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		g := s.guest(0)
 		w := g.request(line{ItemID: pho, Qty: 2}, line{ItemID: phoGa, Qty: 1})
 		answers := make([]answer, 100)
-		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
+		inParallel(len(answers), func(i int) { answers[i] = g.place(w) })
 
 		statuses := map[int]int{}
 		first := answers[0].order(t)
@@ -27,7 +27,7 @@ func TestRepetition(t *testing.T) {
 			t.Errorf("statuses: %v", statuses)
 		}
 		w.Items[0].Qty = 1
-		atOnce(len(answers), func(i int) { answers[i] = g.place(w) })
+		inParallel(len(answers), func(i int) { answers[i] = g.place(w) })
 		for _, a := range answers {
 			a.want(t, http.StatusUnprocessableEntity, "idempotency_mismatch")
 		}

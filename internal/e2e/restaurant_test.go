@@ -14,7 +14,7 @@ import (
 // A restaurant is set up in an empty database: branch, tables, category, dish and menu. Every page of the staff answers
 // from the first moment. Then a guest orders and pays.
 func TestNewRestaurant(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"SANDBOX_PAYMENTS": "on"})
 		s.servers[0].args = nil // without the demo
 		s.servers[0].start()
@@ -75,7 +75,7 @@ func (s *installation) addTables() {
 	}
 	s.readJSON(&links, "tables", "add", "--branch", "1", "--labels", "T01-T04", "--section", "Terrace")
 	if len(links) != 4 || links[3].Label != "T04" || links[3].Branch != "1" || links[3].Section != "Terrace" || links[0].URL != "http://"+s.servers[0].addr+"/m/"+links[0].QR {
-		t.Errorf("%+v", links)
+		t.Errorf("links = %+v, want T01 to T04 of the Terrace in branch 1", links)
 	}
 	s.wantFailure("in use: A1, A2", "tables", "add", "--branch", "1", "--labels", "A1-A2,C1")
 	s.wantFailure("branch_not_found", "tables", "add", "--branch", "7", "--labels", "C1")
@@ -109,7 +109,7 @@ func (s *installation) branchCommands() {
 	var made struct{ ID, Name, Country string }
 	s.readJSON(&made, "branch", "create", "--name", "Diner", "--country", "US", "--timezone", "America/Chicago", "--locales", "en")
 	if made.ID != "2" || made.Name != "Diner" || made.Country != "US" {
-		t.Errorf("%+v", made)
+		t.Errorf("created branch = %+v, want 2, Diner in US", made)
 	}
 	s.wantFailure("timezone_required", "branch", "create", "--name", "Diner", "--country", "US")
 	s.wantFailure("country_unknown", "branch", "create", "--name", "Diner", "--country", "XX")

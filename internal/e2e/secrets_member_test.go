@@ -63,7 +63,7 @@ func (p *secretSearch) search(t *testing.T) {
 // Members' credentials leak nowhere: not into a log, metric, error, key or value of Redis, a command's output or SQL.
 // Codes appear only in their message.
 func TestSecrets_members(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		smtp := rand.Text()
 		m := mailtest.Start(t, "127.0.0.1:0", "house", smtp)
 		env := mailSettings(m)
@@ -144,10 +144,10 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	t.Helper()
 	email, secret := name+"@example.com", rand.Text()
 	p.secrets["password of "+name] = secret
-	who := map[string]string{"email": email, "password": secret}
-	s.send(http.MethodPost, "/auth/register", who).want(t, http.StatusCreated, "")
-	p.wantRefusedAnswer(t, "registering again", s.send(http.MethodPost, "/auth/register", who))
-	p.wantRefusedAnswer(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", who))
+	credentials := map[string]string{"email": email, "password": secret}
+	s.send(http.MethodPost, "/auth/register", credentials).want(t, http.StatusCreated, "")
+	p.wantRefusedAnswer(t, "registering again", s.send(http.MethodPost, "/auth/register", credentials))
+	p.wantRefusedAnswer(t, "a login before the proof", s.send(http.MethodPost, "/auth/login", credentials))
 	var code string
 	s.await(patience, func() error {
 		codes, _ := acceptedCodes(t, m, email)
@@ -169,7 +169,7 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	p.wantRefusedAnswer(t, "a code once more", s.send(http.MethodPost, "/auth/otp/verify", verify))
 
 	var first, second grant
-	s.send(http.MethodPost, "/auth/login", who).into(t, &first)
+	s.send(http.MethodPost, "/auth/login", credentials).into(t, &first)
 	s.refresh(s.first(), first.Refresh).into(t, &second)
 	for i, g := range []grant{first, second} {
 		p.secrets[fmt.Sprintf("refresh token %d of %s", i, name)] = g.Refresh
@@ -178,7 +178,7 @@ func (p *secretSearch) story(s *installation, m *mailtest.Server, name string) {
 	p.sendMisplaced(s, second, secret)
 	p.wantRefusedAnswer(t, "a spent token", s.refresh(s.first(), p.spendTwo(s, &second)))
 	var third grant
-	s.send(http.MethodPost, "/auth/login", who).into(t, &third) // this session stays open
+	s.send(http.MethodPost, "/auth/login", credentials).into(t, &third) // this session stays open
 	p.secrets["last refresh token of "+name] = third.Refresh
 	s.send(http.MethodGet, "/me", nil, "Authorization", "Bearer "+third.Access).want(t, http.StatusOK, "")
 }

@@ -12,7 +12,7 @@ import (
 
 // However tokens are sent, correctly or not, the server logs none of them, and no key of Redis contains one.
 func TestSecrets(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, settings{"LOG_LEVEL": "debug", "LOG_FORMAT": "json", "ACCESS_LOG": "on"})
 		g := s.guest(0)
 		secrets := map[string]string{"service token": s.secret, "customer token": g.token}

@@ -48,7 +48,7 @@ people:
 // A setup file turns an empty folder into a restaurant that takes an order. Applied again, it changes nothing. An
 // edited file changes only what differs, and an invalid file changes nothing.
 func TestSetupFile(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"PASSWORD": "ngoi ben ho uong tra", "SANDBOX_PAYMENTS": "on"})
 		if k == embedded { // an empty folder has no tables either
 			s.env["DATABASE_URL"] = "sqlite:" + filepath.Join(t.TempDir(), "comanda.db")

@@ -27,7 +27,7 @@ func (p *person) roles() map[string]string {
 // A manager creates cashiers of their own branch and no other accounts. A cashier takes payments there and may do
 // nothing else.
 func TestRoles_manager(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		manager, abroad := s.createStaff("manager", "1"), s.createStaff("cashier", "2")
 		roles := manager.roles()
@@ -93,7 +93,7 @@ func (s *installation) wantAuditEntry(t *testing.T, reader *person, subject, act
 
 // A revoked right is gone at every server within five seconds, and the account's sessions end.
 func TestRoles_revoked_permission(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		owner, waiter := s.createStaff("owner", ""), s.createStaff("staff", "1")
 		roles := owner.roles()
@@ -176,7 +176,7 @@ func (v *server) setupCode() (code string) {
 // An installation without the demo has no account and no password. The code that the server prints creates the first
 // owner. Of concurrent attempts one succeeds, and no later one does.
 func TestSetup_first_owner(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := bare(t, k, settings{"LOG_LEVEL": "debug"})
 		for _, v := range s.servers {
 			v.args = nil
@@ -200,7 +200,7 @@ func TestSetup_first_owner(t *testing.T) {
 		}).want(t, http.StatusUnprocessableEntity, "")
 
 		answers, owners := make([]answer, len(codes)), 0
-		atOnce(len(codes), func(i int) { answers[i] = setUp(i, codes[i]) })
+		inParallel(len(codes), func(i int) { answers[i] = setUp(i, codes[i]) })
 		var p *person
 		for i, a := range answers {
 			if a.status == http.StatusCreated {

@@ -17,7 +17,7 @@ const (
 
 // 500 guests order one of 50 units each at once: 50 get one and 450 are refused as sold out (I2).
 func TestStorm(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		storm(s, nil, guest.place)
 		s.awaitConsistent()
@@ -27,7 +27,7 @@ func TestStorm(t *testing.T) {
 // The storm of TestStorm, while Redis dies: every guest gets a final response at the first attempt (I16), and after the
 // restart Redis agrees with SQL (I9).
 func TestStorm_redis_killed(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		storm(s, s.redis.Kill, guest.place)
 		s.redis.Restart()
@@ -37,7 +37,7 @@ func TestStorm_redis_killed(t *testing.T) {
 
 // The storm of TestStorm, while Redis is emptied.
 func TestStorm_redis_flushed(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		storm(s, s.flush, guest.place)
 		s.awaitConsistent()
@@ -47,7 +47,7 @@ func TestStorm_redis_flushed(t *testing.T) {
 // The storm of TestStorm, while the server dies: guests without a response retry, and receive the result of their
 // orders (I5).
 func TestStorm_server_killed(t *testing.T) {
-	on(t, func(t *testing.T, k kind) {
+	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		restart := func() {
 			s.servers[0].kill()
@@ -110,7 +110,7 @@ func newCrowd(s *installation, place func(guest, orderRequest) answer) *crowd {
 		s: s, guests: make([]guest, crowdSize), wishes: make([]orderRequest, crowdSize), answers: make([]answer, crowdSize),
 		place: place, firstAnswered: make(chan struct{}),
 	}
-	atOnce(16, func(worker int) {
+	inParallel(16, func(worker int) {
 		for i := worker; i < crowdSize; i += 16 {
 			c.guests[i], c.answers[i] = s.scan(i)
 			c.wishes[i] = c.guests[i].request(line{ItemID: pho, Qty: 1})
@@ -124,7 +124,7 @@ func newCrowd(s *installation, place func(guest, orderRequest) answer) *crowd {
 
 // orderAll has guests order at once and waits for all responses.
 func (c *crowd) orderAll(from, to int) {
-	atOnce(to-from, func(i int) { c.order(from + i) })
+	inParallel(to-from, func(i int) { c.order(from + i) })
 }
 
 func (c *crowd) order(i int) {
@@ -164,8 +164,8 @@ func (c *crowd) storedOrders() (n int) {
 	return n
 }
 
-// atOnce starts n calls of f together, and waits for all.
-func atOnce(n int, f func(i int)) {
+// inParallel starts n calls of f together, and waits for all.
+func inParallel(n int, f func(i int)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range n {

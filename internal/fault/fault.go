@@ -19,7 +19,7 @@ const (
 	Internal        Kind = iota // programming error or unknown failure: logged with its cause, which clients never see
 	Invalid                     // the request contradicts its contract
 	Unauthenticated             // no valid credential
-	Forbidden                   // a valid credential without the right
+	Forbidden                   // the credential is valid but lacks the permission
 	NotFound                    // does not exist, or the caller may not know that it exists
 	Conflict                    // the current state does not allow it
 	SoldOut                     // not enough left of a counted resource

@@ -15,7 +15,7 @@ func TestFieldsOf(t *testing.T) {
 	err := fmt.Errorf("configuration: %w", errors.Join(one, errors.New("other"), fmt.Errorf("again: %w", two)))
 	all := fault.FieldsOf(err)
 	if len(all) != 2 || all[0].Field != "mail_from" || all[0].Code != "no_sender" || all[1].Field != "public_url" {
-		t.Errorf("%+v", all)
+		t.Errorf("FieldsOf = %+v, want mail_from and public_url", all)
 	}
 	if one.Error() != "no sender" || fault.InField("x", "y", nil) != nil || fault.FieldsOf(nil) != nil {
 		t.Error("the text or nil changed")

@@ -36,10 +36,10 @@ func TestBytes_ConditionalRequests(t *testing.T) {
 	}
 	a = h.send("GET", "/menu", "", "If-None-Match", "W/"+menuETag)
 	if a.StatusCode != http.StatusNotModified || a.body != "" || a.Header.Get("ETag") != menuETag {
-		t.Errorf("%d %v %q", a.StatusCode, a.Header, a.body)
+		t.Errorf("conditional request: status %d, headers %v, body %q, want 304 with the ETag", a.StatusCode, a.Header, a.body)
 	}
 	if a = h.send("GET", "/menu", "", "If-None-Match", `"old"`); a.StatusCode != 200 {
-		t.Errorf("%d", a.StatusCode)
+		t.Errorf("request with an old ETag: status %d, want 200", a.StatusCode)
 	}
 	if b := NewBytes("*", "", menuJSON); b.Status != 200 {
 		t.Error("a body without a tag counts as known")

@@ -17,8 +17,8 @@ const minToken = 8
 // Config are the server's settings. Default sets every field.
 type Config struct {
 	Listen  string // host:port; port 0 picks a free port
-	Title   string // of the OpenAPI document
-	Version string // of the OpenAPI document
+	Title   string // in the OpenAPI document
+	Version string // in the OpenAPI document
 
 	// ServiceToken is a bearer token that grants access to staff routes. Without it, requests need an account.
 	ServiceToken telemetry.Secret

@@ -210,7 +210,7 @@ type RouteInfo struct {
 	Policy       Policy
 	Documented   bool // part of the OpenAPI document
 
-	Module, Name string // of the route's permission, see Policy
+	Module, Name string // module and name of the route's permission, see Policy
 	Index        int    // position in the list of all routes
 }
 

@@ -30,7 +30,7 @@ type exchange struct {
 	actor  string
 	status int // 0 until the response has started
 	code   string
-	cause  error // of an error; for the log only (H3)
+	cause  error // cause of an error; for the log only (H3)
 	muted  bool  // discards the body of the mux's own 404 or 405
 }
 
@@ -189,7 +189,7 @@ func (rt *route) observe(method string, status int, took time.Duration) {
 	rt.s.metrics.duration.WithLabelValues(rt.Path, knownMethod(method), statusText(status)).Observe(took.Seconds())
 }
 
-// statusText avoids an allocation for common statuses.
+// statusText returns a status code as text. Common codes need no allocation.
 func statusText(status int) string {
 	if status >= 0 && status < len(statusTexts) {
 		return statusTexts[status]

@@ -58,7 +58,7 @@ func TestOpenAPI_DescribesTheContract(t *testing.T) {
 		{"The client already has this version.", []string{"paths", "/menu", "get", "responses", "304", "description"}},
 	} {
 		if d := cmp.Diff(c.want, at(c.path...)); d != "" {
-			t.Errorf("%s: %s", strings.Join(c.path, " "), d)
+			t.Errorf("%s (-want +got):\n%s", strings.Join(c.path, " "), d)
 		}
 	}
 	if strings.Contains(a.body, "/livez") {
@@ -82,7 +82,7 @@ func TestDocs_IsSelfContained(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("GET", "/docs", "")
 	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html; charset=utf-8" {
-		t.Fatalf("%d %v", a.StatusCode, a.Header)
+		t.Fatalf("GET /docs: status %d with headers %v, want 200 with HTML", a.StatusCode, a.Header)
 	}
 	for _, want := range []string{
 		"/cis/order/create", "guest", "/staff", `id="schema-OrderLine"`, "at most 50", "length ≤ 200",
@@ -164,12 +164,12 @@ func TestRegister_BodyKinds(t *testing.T) {
 		for _, path := range []string{"/a", "/b"} {
 			a := h.send("POST", path, body, "Content-Type", "application/json")
 			if a.StatusCode != 200 || strings.TrimSpace(a.body) != want {
-				t.Errorf("%s %s: %d %s", path, body, a.StatusCode, a.body)
+				t.Errorf("POST %s with %s: status %d with body %s, want 200 with %s", path, body, a.StatusCode, a.body, want)
 			}
 		}
 	}
 	if a := h.send("POST", "/a", `{"children":[{}]}`, "Content-Type", "application/json"); a.StatusCode != 422 {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("POST /a: status %d with body %s, want 422", a.StatusCode, a.body)
 	}
 }
 

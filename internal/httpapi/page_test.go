@@ -73,7 +73,7 @@ func TestPage_Write_brand(t *testing.T) {
 		}
 	}
 	if strings.Contains(a.body, "<svg") || !strings.Contains(csp, SourceHash(style)) || !strings.Contains(csp, "img-src 'self'") {
-		t.Errorf("%s: %s", csp, a.body)
+		t.Errorf("policy %s of page %s, want images of the site and no inline SVG", csp, a.body)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestServer_MissingPage(t *testing.T) {
 	}
 	withRoom := func(a *API) {
 		a.Handle(Route{Pattern: "GET /room/{id}", Policy: Public, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			Fail(w, r, fault.New(fault.NotFound, "room_not_found", "There is no such room."))
+			Fail(w, r, fault.New(fault.NotFound, "room_not_found", "Room not found."))
 		})})
 	}
 	h := newHarness(t, nil, withHome, withRoom)

@@ -29,7 +29,7 @@ func TestStaff_NeedsTheServiceToken(t *testing.T) {
 			t.Errorf("%q: %d, want %d", header, a.StatusCode, want)
 		}
 		if want == 401 && (a.problem(t)["code"] != "unauthenticated" || a.Header.Get("WWW-Authenticate") != "Bearer") {
-			t.Errorf("%q: %s %v", header, a.body, a.Header)
+			t.Errorf("Authorization %q: body %s, headers %v, want a Bearer challenge", header, a.body, a.Header)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func TestStaff_IsClosedWithoutAConfiguredToken(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.ServiceToken = "" })
 	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + serviceToken} {
 		if a := h.send("GET", "/staff", "", "Authorization", header); a.StatusCode != 401 {
-			t.Errorf("%q: %d", header, a.StatusCode)
+			t.Errorf("Authorization %q: status %d, want 401", header, a.StatusCode)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestRegister_RefusesPermissionsWithoutAModule(t *testing.T) {
 	s.API().Handle(Route{Pattern: "GET /p", Policy: Staff, Module: "P", Name: "x", Handler: http.NotFoundHandler()})
 	routes := s.API().Routes()
 	if last := routes[len(routes)-1]; last.Index != len(routes)-1 || last.Module != "P" || last.Name != "x" {
-		t.Errorf("%+v", last)
+		t.Errorf("last route = %+v, want module P and name x", last)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestServer_RefusesOtherSites(t *testing.T) {
 	} {
 		a := h.send("POST", "/cis/order/create", orderJSON, append(c.headers, "Content-Type", "application/json")...)
 		if a.StatusCode != c.status || c.status == 403 && a.problem(t)["code"] != "cross_origin" {
-			t.Errorf("%s: %d %s", name, a.StatusCode, a.body)
+			t.Errorf("%s: status %d with body %s, want %d", name, a.StatusCode, a.body, c.status)
 		}
 	}
 	if a := h.send("POST", "/ipn", "a=b", "Origin", "https://gateway.example"); a.StatusCode != 200 {

@@ -57,13 +57,13 @@ func TestProblemOf(t *testing.T) {
 	} {
 		p := problemOf(c.ctx, c.err)
 		if p.Status != c.status || p.Code != c.code || p.Detail != c.detail {
-			t.Errorf("%s: %d %s %q", name, p.Status, p.Code, p.Detail)
+			t.Errorf("problem of %s: %d %s %q, want %d %s %q", name, p.Status, p.Code, p.Detail, c.status, c.code, c.detail)
 		}
 		if p.Status >= 499 && !errors.Is(p.cause, c.err) || p.Status < 499 && p.cause != nil {
 			t.Errorf("%s: the log would say %v", name, p.cause)
 		}
 		if b, err := json.Marshal(p); err != nil || strings.Contains(string(b), "10.0.0.7") {
-			t.Errorf("%s: %s, %v", name, b, err)
+			t.Errorf("problem of %s as JSON = %s, %v, want no address of a server", name, b, err)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestProblem_Headers(t *testing.T) {
 		p := newProblem(c.status, "x", "")
 		p.retryAfter = c.after
 		if d := cmp.Diff(c.want, p.GetHeaders()); d != "" {
-			t.Errorf("%d: %s", c.status, d)
+			t.Errorf("headers of status %d (-want +got):\n%s", c.status, d)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestServer_ProblemShape(t *testing.T) {
 		"lines":     []any{map[string]any{"itemId": "11", "requested": 2.0, "available": 1.0}},
 	}
 	if d := cmp.Diff(want, a.problem(t)); d != "" || a.StatusCode != 409 {
-		t.Errorf("status %d: %s", a.StatusCode, d)
+		t.Errorf("status %d (-want +got):\n%s", a.StatusCode, d)
 	}
 
 	a = h.send("GET", "/fail?how=unknown", "")
@@ -132,7 +132,7 @@ func TestServer_ProblemOfPlainHandler(t *testing.T) {
 	delete(pa, "requestId")
 	delete(pb, "requestId")
 	if d := cmp.Diff(pb, pa); d != "" || a.Header.Get("ETag") != "" {
-		t.Errorf("headers %v, %s", a.Header, d)
+		t.Errorf("headers %v, problem (-want +got):\n%s", a.Header, d)
 	}
 	if a = h.send("GET", "/plain?how=unencodable", ""); a.StatusCode != 409 || a.problem(t)["code"] != "odd" {
 		t.Errorf("a member that is no JSON: %d %s", a.StatusCode, a.body)

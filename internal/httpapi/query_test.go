@@ -37,12 +37,12 @@ func TestRegister_CleansQueries(t *testing.T) {
 		return h.send(http.MethodGet, "/search?"+url.Values{"q": {q}, "since": {since}}.Encode(), "")
 	}
 	if a := ask(" pho\u031b\u0309\u3000", " x "); a.body != `{"q":"phở","since":" x "}`+"\n" {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("search: status %d with body %s, want NFC and an unchanged since", a.StatusCode, a.body)
 	}
 	for _, bad := range []string{"a\x1bb", "a\u202eb", "\u200b", "a\nb"} {
 		a := ask(bad, "")
 		if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"field":"query.q"`) {
-			t.Errorf("%q: %d %s", bad, a.StatusCode, a.body)
+			t.Errorf("search for %q: status %d with body %s, want 422 about query.q", bad, a.StatusCode, a.body)
 		}
 	}
 	for _, p := range h.API().huma.OpenAPI().Paths["/search"].Get.Parameters {

@@ -48,7 +48,7 @@ func TestLimit_token(t *testing.T) {
 	p := a.problem(t)
 	if a.StatusCode != http.StatusTooManyRequests || p["code"] != "rate_limited" || a.Header.Get("Retry-After") != "1" ||
 		a.Header.Get("RateLimit-Policy") != `"api_token";q=40;w=4` || a.Header.Get("RateLimit") != `"api_token";r=0;t=4` {
-		t.Errorf("%d %v %v", a.StatusCode, p, a.Header)
+		t.Errorf("status %d, problem %v, headers %v, want 429 rate_limited with RateLimit headers", a.StatusCode, p, a.Header)
 	}
 	if a := h.from("203.0.113.1", "another"); a.StatusCode != http.StatusOK {
 		t.Errorf("another phone: %d", a.StatusCode)

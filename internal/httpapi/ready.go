@@ -24,7 +24,7 @@ const (
 	stateOK          = "ok"
 	stateDegraded    = "degraded"    // a non-critical check failed
 	stateUnavailable = "unavailable" // a critical check failed, or the instance is stopping
-	stateFailed      = "failed"      // of one check
+	stateFailed      = "failed"      // state of one failed check
 )
 
 // live reports that the process runs. It checks no dependencies: an orchestrator that restarts instances because a

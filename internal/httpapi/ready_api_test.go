@@ -17,7 +17,7 @@ func TestAPI_Readiness(t *testing.T) {
 	s.Check("sql", true, func(context.Context) error { return nil })
 	got := s.API().Readiness(t.Context())
 	if got.Status != stateDegraded || got.Checks["redis"].Error != "failed" || got.Checks["sql"].Status != stateOK {
-		t.Errorf("%+v", got)
+		t.Errorf("Readiness = %+v, want degraded: redis failed, sql ok", got)
 	}
 	s.ready.drain(true)
 	if got := s.API().Readiness(t.Context()); got.Status != stateUnavailable {

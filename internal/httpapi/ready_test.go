@@ -50,7 +50,7 @@ func TestReadiness_States(t *testing.T) {
 		rd.add("sql", true, c.sql)
 		rd.add("redis", false, c.redis)
 		if code, rep := ask(t, rd); code != c.code || rep.Status != c.status || len(rep.Checks) != 2 {
-			t.Errorf("%s: %d %+v", name, code, rep)
+			t.Errorf("%s: status %d, report %+v, want %d and %s", name, code, rep, c.code, c.status)
 		}
 	}
 	if code, rep := ask(t, newTestReadiness(io.Discard)); code != 200 || rep.Status != "ok" {
@@ -77,10 +77,10 @@ func TestReadiness_HidesCauses(t *testing.T) {
 
 func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 	rd := newTestReadiness(io.Discard)
-	var asked atomic.Int32
+	var probes atomic.Int32
 	release := make(chan struct{})
 	rd.add("sql", true, func(context.Context) error {
-		asked.Add(1)
+		probes.Add(1)
 		<-release
 		return nil
 	})
@@ -88,10 +88,10 @@ func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 	for range 20 {
 		wg.Go(func() { ask(t, rd) })
 	}
-	testenv.Eventually(t, 5*time.Second, func() bool { return asked.Load() > 0 })
+	testenv.Eventually(t, 5*time.Second, func() bool { return probes.Load() > 0 })
 	close(release)
 	wg.Wait()
-	if n := asked.Load(); n != 1 {
+	if n := probes.Load(); n != 1 {
 		t.Errorf("20 probes at once asked %d times", n)
 	}
 }
@@ -99,15 +99,15 @@ func TestReadiness_ManyProbesAskOnce(t *testing.T) {
 func TestReadiness_AnswersAgainForASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rd := newTestReadiness(io.Discard)
-		asked := 0
+		probes := 0
 		rd.add("sql", true, func(context.Context) error {
-			asked++
+			probes++
 			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
 		for _, want := range []int{1, 1, 2} {
-			if _, rep := ask(t, rd); asked != want || rep.Checks["sql"].LatencyMs != 100 {
-				t.Errorf("asked %d times, want %d: %+v", asked, want, rep)
+			if _, rep := ask(t, rd); probes != want || rep.Checks["sql"].LatencyMs != 100 {
+				t.Errorf("asked %d times, want %d: %+v", probes, want, rep)
 			}
 			time.Sleep(readyFor/2 + 1)
 		}
@@ -137,6 +137,6 @@ func TestLive_sends_no_query(t *testing.T) {
 	h.Check("sql", true, func(context.Context) error { t.Error("asked"); return errDown })
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/livez", nil))
 	if w.Code != 200 || w.Body.String() != "ok\n" {
-		t.Errorf("%d %q", w.Code, w.Body)
+		t.Errorf("/livez: status %d with body %q, want 200 with ok", w.Code, w.Body)
 	}
 }

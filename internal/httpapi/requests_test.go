@@ -21,7 +21,7 @@ func TestRegister_DecodesAndAnswers(t *testing.T) {
 	a := h.post(orderJSON)
 	var out orderOut
 	if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.StatusCode != http.StatusCreated {
-		t.Fatalf("%d %s", a.StatusCode, a.body)
+		t.Fatalf("order: status %d with body %s, want 201 with JSON", a.StatusCode, a.body)
 	}
 	var in orderIn
 	testenv.NoError(t, json.Unmarshal([]byte(orderJSON), &in))
@@ -120,7 +120,7 @@ func TestServer_ContentEncoding(t *testing.T) {
 	} {
 		a := h.send("POST", "/cis/order/create", orderJSON, "Content-Type", "application/json", "Content-Encoding", encoding)
 		if a.StatusCode != want || want == 415 && a.problem(t)["code"] != "unsupported_encoding" {
-			t.Errorf("%q: %d %s", encoding, a.StatusCode, a.body)
+			t.Errorf("Content-Encoding %q: status %d with body %s, want %d", encoding, a.StatusCode, a.body, want)
 		}
 	}
 	if a := h.send("GET", "/orders/7", "", "Content-Encoding", "gzip"); a.StatusCode != 200 { // without a body
@@ -132,7 +132,7 @@ func TestServer_AcceptsJSONTypes(t *testing.T) {
 	h := newHarness(t, nil)
 	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
 		if a := h.send("POST", "/cis/order/create", orderJSON, "Content-Type", ct); a.StatusCode != http.StatusCreated {
-			t.Errorf("%s: %d %s", ct, a.StatusCode, a.body)
+			t.Errorf("Content-Type %s: status %d with body %s, want 201", ct, a.StatusCode, a.body)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestServer_ListsParametersAndBodyTogether(t *testing.T) {
 	}
 	want := []string{"header.X-Customer-Token", "body.items", "body.paymentMethod", "body.clientTxnId", "body.visitId"}
 	if d := cmp.Diff(want, fields); d != "" || strings.Contains(a.body, "ttt") {
-		t.Errorf("%s: %s", a.body, d)
+		t.Errorf("refused request: body %s, fields (-want +got):\n%s", a.body, d)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestServer_BodyLimit(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", name, a.StatusCode, a.body, c.status)
 		}
 		if c.status == 413 && a.problem(t)["code"] != "too_large" {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: body %s, want code too_large", name, a.body)
 		}
 	}
 	if got := h.metric("http_server_rejected_total", map[string]string{"reason": "too_large"}); got != 1 {

@@ -25,20 +25,20 @@ func TestServer_PanicIsAnsweredAndLogged(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("GET", "/fail?how=panic", "")
 	if p := a.problem(t); a.StatusCode != 500 || p["code"] != "internal" || strings.Contains(a.body, "range") {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("panic: status %d with body %s, want 500 internal without its text", a.StatusCode, a.body)
 	}
 	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 1 })
 	log := h.log.String()
 	for _, want := range []string{"out of range", "harness_test.go", a.Header.Get("X-Request-Id")} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the log does not contain %q: %s", want, log)
+			t.Errorf("log without %q: %s", want, log)
 		}
 	}
 	if got := h.observed("/fail", "GET", "500"); got != 1 {
-		t.Errorf("observed %v answers", got)
+		t.Errorf("answers observed = %v, want 1", got)
 	}
 	if a = h.send("GET", "/orders/7", ""); a.StatusCode != 200 {
-		t.Errorf("the server does not answer after a panic: %d", a.StatusCode)
+		t.Errorf("status after a panic = %d, want 200", a.StatusCode)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestServer_PanicWithinTheAnswerCutsTheConnection(t *testing.T) {
 	}
 	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 1 })
 	if rec := h.log.records(t)[0]; rec["level"] != "ERROR" || rec["err"] != "panic: in the middle" {
-		t.Errorf("record %v", rec)
+		t.Errorf("log record = %v, want ERROR with the panic", rec)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestServer_ClientThatGoesAwayIsNoFailure(t *testing.T) {
 	})
 	rec := h.log.records(t)[0]
 	if rec["level"] != "INFO" || rec["code"] != "client_closed" {
-		t.Errorf("record %v", rec)
+		t.Errorf("log record = %v, want INFO with client_closed", rec)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestServer_DeadlineGives503(t *testing.T) {
 	h := newHarness(t, func(c *Config) { c.RequestTimeout = 30 * time.Millisecond })
 	a := h.send("GET", "/wait", "")
 	if p := a.problem(t); a.StatusCode != 503 || p["code"] != "timeout" || a.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("deadline: status %d with body %s, want 503 timeout with Retry-After", a.StatusCode, a.body)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestServer_LimitsRequestsInFlight(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			if a := h.send("GET", "/wait", ""); a.StatusCode != http.StatusNoContent {
-				t.Errorf("a request within the limit: %d %s", a.StatusCode, a.body)
+				t.Errorf("request within the limit: status %d with body %s, want 204", a.StatusCode, a.body)
 			}
 		})
 	}
@@ -113,18 +113,18 @@ func TestServer_LimitsRequestsInFlight(t *testing.T) {
 	}
 	a := h.send("GET", "/orders/7", "")
 	if p := a.problem(t); a.StatusCode != 503 || p["code"] != "overloaded" || a.Header.Get("Retry-After") != "1" {
-		t.Errorf("%d %s", a.StatusCode, a.body)
+		t.Errorf("fourth request: status %d with body %s, want 503 overloaded with Retry-After 1", a.StatusCode, a.body)
 	}
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
 		if a := h.send("GET", path, ""); a.StatusCode != 200 {
-			t.Errorf("%s of a busy instance: %d", path, a.StatusCode)
+			t.Errorf("%s of a busy instance: status %d, want 200", path, a.StatusCode)
 		}
 	}
 	if got := h.metric("http_server_active_requests", nil); got != 3 {
-		t.Errorf("active requests: %v", got)
+		t.Errorf("active requests = %v, want 3", got)
 	}
 	if got := h.metric("http_server_rejected_total", map[string]string{"reason": "overloaded"}); got != 1 {
-		t.Errorf("rejected: %v", got)
+		t.Errorf("rejected requests = %v, want 1", got)
 	}
 	h.gate <- struct{}{}
 	testenv.Eventually(t, 5*time.Second, func() bool { return h.send("GET", "/orders/7", "").StatusCode == 200 })
@@ -140,7 +140,7 @@ func TestServer_StopDrains(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if a := h.send("GET", "/wait", ""); a.StatusCode != http.StatusNoContent {
-			t.Errorf("the request in flight: %d %s", a.StatusCode, a.body)
+			t.Errorf("request in flight: status %d with body %s, want 204", a.StatusCode, a.body)
 		}
 	})
 	<-h.inside
@@ -150,7 +150,7 @@ func TestServer_StopDrains(t *testing.T) {
 	w := httptest.NewRecorder() // the response to a probe within the delay
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
 	if w.Code != 503 || !strings.Contains(w.Body.String(), `"status":"unavailable"`) {
-		t.Errorf("readiness while draining: %d %s", w.Code, w.Body)
+		t.Errorf("/readyz while draining: status %d with body %s, want 503 unavailable", w.Code, w.Body)
 	}
 	testenv.Eventually(t, 5*time.Second, func() bool {
 		conn, err := net.Dial("tcp", addr)
@@ -160,17 +160,17 @@ func TestServer_StopDrains(t *testing.T) {
 		return err != nil
 	})
 	if d := time.Since(begun); d < 50*time.Millisecond {
-		t.Errorf("the listener was closed after %s", d)
+		t.Errorf("listener closed after %s, want at least 50 ms", d)
 	}
 	select {
 	case err := <-stopped:
-		t.Fatalf("Stop returned %v while a request was in flight", err)
+		t.Fatalf("Stop = %v while a request was in flight, want it to wait", err)
 	default:
 	}
 	h.gate <- struct{}{}
 	wg.Wait()
 	if err := <-stopped; err != nil {
-		t.Errorf("Stop = %v", err)
+		t.Errorf("Stop = %v, want nil", err)
 	}
 }
 
@@ -191,18 +191,18 @@ func TestServer_StopServesIdleConnections(t *testing.T) {
 		return a.StatusCode, a.Close
 	}
 	if status, last := ask(); status != 200 || last {
-		t.Fatalf("%d, the last answer: %t", status, last)
+		t.Fatalf("status %d, last answer %t, want 200 on an open connection", status, last)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.Stop(ctx) }()
 	testenv.Eventually(t, 5*time.Second, h.ready.draining.Load)
 	if status, last := ask(); status != 200 || !last {
-		t.Errorf("while draining: %d, the last answer: %t", status, last)
+		t.Errorf("while draining: status %d, last answer %t, want 200 and the last one", status, last)
 	}
 	cancel() // the delay is over
 	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
-		t.Errorf("the connection goes on: %v", err)
+		t.Errorf("read after the delay: error %v, want EOF", err)
 	}
 	<-stopped
 }
@@ -221,7 +221,7 @@ func TestServer_Stop_closes_hanging_requests(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := h.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Stop = %v", err)
+		t.Errorf("Stop = %v, want DeadlineExceeded", err)
 	}
 	wg.Wait()
 	testenv.Eventually(t, 5*time.Second, func() bool { return h.inFlight.Load() == 0 })
@@ -239,7 +239,7 @@ func TestServer_LifeCycle(t *testing.T) {
 		t.Fatalf("Start after Stop: %v", err)
 	}
 	if a := h.send("GET", "/readyz", ""); a.StatusCode != 200 {
-		t.Errorf("after a restart: %d %s", a.StatusCode, a.body)
+		t.Errorf("/readyz after a restart: status %d with body %s, want 200", a.StatusCode, a.body)
 	}
 	taken := Default()
 	taken.Listen = h.Addr().String()
@@ -274,12 +274,12 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 	defer res.Body.Close()
 	for range 5 { // each takes the only place and runs into its deadline
 		if a := h.send("GET", "/wait", ""); a.problem(t)["code"] != "timeout" {
-			t.Errorf("beside the stream: %d %s", a.StatusCode, a.body)
+			t.Errorf("request beside the stream: status %d with body %s, want code timeout", a.StatusCode, a.body)
 		}
 	}
 	close(end)
 	if b, err := io.ReadAll(res.Body); string(b) != "begin end" || err != nil {
-		t.Errorf("the stream returned %q, %v", b, err)
+		t.Errorf("stream = %q, %v, want begin end", b, err)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestServer_logs_no_guest_data(t *testing.T) {
 
 	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 13 })
 	if log := h.log.String(); strings.Contains(log, canary) {
-		t.Errorf("the log contains the token: %s", log)
+		t.Errorf("the log has the token: %s", log)
 	}
 	if a := h.send("GET", "/metrics", ""); strings.Contains(a.body, canary) {
 		t.Error("the metrics contain the token")
@@ -331,7 +331,7 @@ func TestServer_Record(t *testing.T) {
 			}
 		}
 		if d, ok := records[i]["dur_us"].(float64); !ok || d < 0 {
-			t.Errorf("record %d: dur_us = %v", i, records[i]["dur_us"])
+			t.Errorf("record %d: dur_us = %v, want a number of at least 0", i, records[i]["dur_us"])
 		}
 	}
 }
@@ -342,7 +342,7 @@ func TestServer_QuietLogsFailuresOnly(t *testing.T) {
 	h.send("GET", "/fail?how=unknown", "")
 	testenv.Eventually(t, 5*time.Second, func() bool { return len(h.log.records(t)) == 1 })
 	if rec := h.log.records(t)[0]; rec["status"] != 500.0 {
-		t.Errorf("record %v", rec)
+		t.Errorf("log record = %v, want status 500", rec)
 	}
 }
 
@@ -363,7 +363,7 @@ func TestServer_MetricLabelsAreBounded(t *testing.T) {
 	}
 	testenv.Eventually(t, 5*time.Second, func() bool { return h.observed("unmatched", "_OTHER", "404") == 30 })
 	if n := series(); n > 10 {
-		t.Errorf("%d series after 90 requests to 3 routes", n)
+		t.Errorf("%d series after 90 requests to 3 routes, want at most 10", n)
 	}
 }
 
@@ -375,13 +375,13 @@ func TestServer_LimitsHeaders(t *testing.T) {
 	testenv.Must(conn.Write([]byte(request)))(t)
 	answer, _ := io.ReadAll(conn)
 	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 431 ")) {
-		t.Errorf("32 KB of headers: %.60s", answer)
+		t.Errorf("answer to 32 KB of headers = %.60s, want 431", answer)
 	}
 }
 
 func TestConfig_Validate(t *testing.T) {
 	if err := Default().Validate(); err != nil {
-		t.Errorf("the defaults: %v", err)
+		t.Errorf("Validate of the defaults: %v", err)
 	}
 	for name, change := range map[string]func(*Config){
 		"short token":      func(c *Config) { c.ServiceToken = "secret" },
@@ -397,10 +397,10 @@ func TestConfig_Validate(t *testing.T) {
 		change(&c)
 		err := c.Validate()
 		if err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want one without the secret", name, err)
 		}
 		if _, err := New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry()); err == nil {
-			t.Errorf("%s: New accepts it", name)
+			t.Errorf("New with %s = nil, want an error", name)
 		}
 	}
 }

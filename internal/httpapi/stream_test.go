@@ -65,10 +65,10 @@ type listener struct {
 	text *bufio.Reader
 }
 
-func (h *harness) listen(who, last string) *listener {
+func (h *harness) listen(token, last string) *listener {
 	h.t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(h.t.Context(), http.MethodGet,
-		"http://"+h.Addr().String()+"/eventFeed?who="+who, nil))(h.t)
+		"http://"+h.Addr().String()+"/eventFeed?who="+token, nil))(h.t)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -113,7 +113,7 @@ func TestStream(t *testing.T) {
 	l := h.listen("ann", "7")
 	if l.res.StatusCode != http.StatusOK || l.res.Header.Get("Content-Type") != "text/event-stream" ||
 		l.res.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", l.res.StatusCode, l.res.Header)
+		t.Errorf("stream: status %d with headers %v, want 200 with uncached events", l.res.StatusCode, l.res.Header)
 	}
 	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after 7\"}\n")
 	n.events <- Event{ID: "8", Name: "item", Data: eventItem{"two\nlines"}}
@@ -128,13 +128,13 @@ func TestStream(t *testing.T) {
 func TestStream_refused(t *testing.T) {
 	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
 	h := newHarness(t, func(c *Config) { c.MaxStreams, c.MaxStreamsPerKey = 3, 2 }, n.register)
-	for _, who := range []string{"ann", "ann", "bob"} {
-		h.listen(who, "").want(streamHead)
-		if who == "ann" {
+	for _, token := range []string{"ann", "ann", "bob"} {
+		h.listen(token, "").want(streamHead)
+		if token == "ann" {
 			continue
 		}
-		for who, code := range map[string]string{"": "nobody", "ann": "overloaded", "eve": "overloaded"} {
-			h.refuses(who, code)
+		for token, code := range map[string]string{"": "nobody", "ann": "overloaded", "eve": "overloaded"} {
+			h.refuses(token, code)
 		}
 	}
 }
@@ -153,12 +153,12 @@ func TestStream_refused_of_one_key(t *testing.T) {
 	h.listen("bob", "").want(streamHead)
 }
 
-func (h *harness) refuses(who, code string) {
+func (h *harness) refuses(token, code string) {
 	h.t.Helper()
-	l := h.listen(who, "")
+	l := h.listen(token, "")
 	body, err := io.ReadAll(l.text)
 	if err != nil || l.res.StatusCode < 400 || !strings.Contains(string(body), `"code":"`+code+`"`) {
-		h.t.Errorf("%s: %d %s %v, want %s", who, l.res.StatusCode, body, err, code)
+		h.t.Errorf("%s: %d %s %v, want %s", token, l.res.StatusCode, body, err, code)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestStream_heartbeat(t *testing.T) {
 	l.want(streamHead)
 	for range 3 {
 		if got := l.block(); got != ":\n" && !strings.HasPrefix(got, "id: 0") {
-			t.Errorf("%q", got)
+			t.Errorf("block = %q, want a heartbeat", got)
 		}
 	}
 }
@@ -235,17 +235,17 @@ func (k revocable) Account(ctx context.Context, token string, l *RouteInfo) (con
 // A stream can check whether its client is still authorized, and as which account.
 func TestStream_polls_again(t *testing.T) {
 	var evicted atomic.Bool
-	ask, asked := make(chan struct{}), make(chan error)
+	ask, answered := make(chan struct{}), make(chan error)
 	h := newHarness(t, nil, func(a *API) {
 		ops := a.Operations("kept", Staff)
 		RegisterStream[struct{}, eventItem](ops, "flat", "GET /flat", "Flat", func(context.Context, *struct{}) (Feed, error) {
 			return Feed{Key: "flat", Run: func(ctx context.Context, s *Stream) {
 				for range ask {
 					now, err := s.Admitted(ctx)
-					if who, _ := now.Value(actorKey{}).(string); err == nil && !strings.HasPrefix(who, "user:7 KEPT ") {
-						err = fault.Newf(fault.Internal, "wrong", "It is %q.", who)
+					if actor, _ := now.Value(actorKey{}).(string); err == nil && !strings.HasPrefix(actor, "user:7 KEPT ") {
+						err = fault.Newf(fault.Internal, "wrong", "It is %q.", actor)
 					}
-					asked <- err
+					answered <- err
 				}
 			}}, nil
 		})
@@ -256,12 +256,12 @@ func TestStream_polls_again(t *testing.T) {
 	client.Go(func() { h.send("GET", "/flat", "", "Authorization", "Bearer good") })
 	defer close(ask)
 	ask <- struct{}{}
-	if err := <-asked; err != nil {
+	if err := <-answered; err != nil {
 		t.Error(err)
 	}
 	evicted.Store(true)
 	ask <- struct{}{}
-	if err := <-asked; fault.KindOf(err) != fault.Unauthenticated {
+	if err := <-answered; fault.KindOf(err) != fault.Unauthenticated {
 		t.Errorf("evicted: %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func receiveImage(
 
 // Upload is a file that a request sends: as a part of a form, or as the whole body.
 type Upload struct {
-	Names                         []string // of the part
+	Names                         []string // names of the part
 	Limit                         int64    // in bytes
 	Missing, TooLarge, Incomplete *fault.Error
 }

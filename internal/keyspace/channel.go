@@ -69,7 +69,8 @@ func LintChannels(cs []ChannelDecl, keys []Decl) []string {
 			}
 		}
 		add(c.Name == "" || len(c.Name) > maxLen, "a name has 1 to %d characters", maxLen)
-		add(strings.ContainsAny(c.Name, "{}") || (Decl{}).strange(c.Name) != "", "the name has characters that are not allowed")
+		add(strings.ContainsAny(c.Name, "{}") || (Decl{}).invalidChars(c.Name) != "",
+			"the name has characters that are not allowed")
 		add(c.Owner == "" || c.Message == "" || c.Purpose == "" || c.Loss == "", "owner, message, purpose or loss is missing")
 		for _, other := range cs[:i] {
 			add(other.Name == c.Name, "the name is declared twice")

@@ -165,8 +165,9 @@ func (d Decl) lint() []string {
 	for _, p := range d.parts() {
 		longest += p.max
 		add(p.max == 0, "the segment %s is not declared", p.text)
-		add(p.of == "" && p.max > 0 && d.strange(p.text) != "", "the characters %q are not allowed", d.strange(p.text)) // K3
-		add(p.of != "" && p.of.strange() != "", "the segment %s may hold %q", p.text, p.of.strange())
+		invalid := d.invalidChars(p.text)
+		add(p.of == "" && p.max > 0 && invalid != "", "the characters %q are not allowed", invalid) // K3
+		add(p.of != "" && p.of.invalidChars() != "", "the segment %s may hold %q", p.text, p.of.invalidChars())
 	}
 	add(longest > maxLen && !d.Long, "a key may have %d characters", longest) // K2
 	add(strings.Count(d.Pattern, "%") != 2*len(d.Segments), "the segments are not those of the pattern")
@@ -186,8 +187,8 @@ func (d Decl) lint() []string {
 	return found
 }
 
-// strange returns the characters of a literal that neither K3 nor the declaration allows.
-func (d Decl) strange(literal string) string {
+// invalidChars returns the characters of a literal that neither K3 nor the declaration allows.
+func (d Decl) invalidChars(literal string) string {
 	var b strings.Builder
 	for i := range len(literal) {
 		if c := literal[i]; !literalChars.has(c) && !strings.ContainsRune(d.Also, rune(c)) {
@@ -197,8 +198,8 @@ func (d Decl) strange(literal string) string {
 	return b.String()
 }
 
-// strange returns the characters of the alphabet that segments must not contain.
-func (a Alphabet) strange() string {
+// invalidChars returns the characters of the alphabet that segments must not contain.
+func (a Alphabet) invalidChars() string {
 	var b strings.Builder
 	for c := range 256 {
 		if a.has(byte(c)) && !segmentChars.has(byte(c)) {
@@ -244,7 +245,7 @@ func overlap(a, b []part) bool {
 			return p.i == len(sa) && p.j == len(sb)
 		}
 		x, y := sa[p.i], sb[p.j]
-		if seen[p] || !meet(x.of, y.of) {
+		if seen[p] || !intersects(x.of, y.of) {
 			return false
 		}
 		seen[p] = true
@@ -255,7 +256,7 @@ func overlap(a, b []part) bool {
 	return walk(place{})
 }
 
-func meet(a, b Alphabet) bool {
+func intersects(a, b Alphabet) bool {
 	for c := range 256 {
 		if a.has(byte(c)) && b.has(byte(c)) {
 			return true

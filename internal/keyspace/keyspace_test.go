@@ -171,10 +171,10 @@ func TestSlot_gate_keys_of_a_branch_meet(t *testing.T) { // K6
 		branch := rapid.Int64Range(0, 9_999_999_999).Draw(t, "branch")
 		want := LeasesDue(branch).Slot()
 		hold := rapid.StringMatching(`[0-9a-v]{26}`).Draw(t, "hold")
-		foreign := rapid.StringMatching(`[0-9A-Za-z._-]{1,64}`).Draw(t, "reservation")
+		externalID := rapid.StringMatching(`[0-9A-Za-z._-]{1,64}`).Draw(t, "reservation")
 		for _, k := range []Key{
 			QuotaCap(branch, "2026-02-26"), QuotaHeld(branch, "2026-02-27"), HoldRecord(branch, hold),
-			StockCap(branch), StockReserved(branch), StockSold(branch), ReservationsDue(branch), Reservation(branch, "x-"+foreign),
+			StockCap(branch), StockReserved(branch), StockSold(branch), ReservationsDue(branch), Reservation(branch, "x-"+externalID),
 		} {
 			if !k.Valid() || len(k.String()) > maxLen && !k.Decl().Long || k.Slot() != want {
 				t.Errorf("%s: %d characters, slot %d instead of %d", k, len(k.String()), k.Slot(), want)

@@ -31,7 +31,7 @@ func TestFind_agrees_with_regular_expressions(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		raw := rapid.StringMatching(expressions[rapid.IntRange(0, len(all)-1).Draw(t, "family")].String()).Draw(t, "raw")
-		if rapid.Bool().Draw(t, "spoil") {
+		if rapid.Bool().Draw(t, "corrupt") {
 			at := rapid.IntRange(0, len(raw)).Draw(t, "at")
 			cut := rapid.IntRange(at, min(at+3, len(raw))).Draw(t, "cut")
 			raw = raw[:at] + rapid.SampledFrom([]string{"", "0", "a", "A", ":", "{", "}", "-", "é"}).Draw(t, "put") + raw[cut:]

@@ -40,7 +40,7 @@ type Handlers struct {
 }
 
 // Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use. self is
-// random, so that it differs between all processes, also between those on one machine.
+// random, so that it differs between all processes, even those on one machine.
 type Hub struct {
 	pubsub   PubSub
 	handlers Handlers
@@ -140,8 +140,8 @@ func (h *Hub) flush(ctx context.Context) {
 	h.waiting = map[int64]*Change{}
 	h.mu.Unlock()
 	changes := seq.Map(slices.Collect(maps.Values(waiting)), func(c *Change) Change { return *c })
-	for some := range slices.Chunk(changes, branchesPerMessage) {
-		text, err := json.Marshal(message{h.self, some})
+	for batch := range slices.Chunk(changes, branchesPerMessage) {
+		text, err := json.Marshal(message{h.self, batch})
 		if err == nil {
 			err = h.pubsub.Publish(ctx, keyspace.LiveUpdates(), string(text))
 		}

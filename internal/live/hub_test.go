@@ -130,31 +130,31 @@ func dial(t *testing.T, addr string) *redisdb.DB {
 func TestHub_resubscribes(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
 	proxy := testenv.NewProxy(t, srv.Addr())
-	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
-	<-far.missed
-	<-near.missed
+	proxied, direct := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
+	<-proxied.missed
+	<-direct.missed
 	for range 3 {
 		proxy.Cut()
-		<-far.missed
+		<-proxied.missed
 	}
-	near.NotifyMenu(7)
-	far.receives(t, live.Change{Branch: 7, Menu: true})
+	direct.NotifyMenu(7)
+	proxied.receives(t, live.Change{Branch: 7, Menu: true})
 }
 
 // A server that hangs is detected even without calls, and the subscription moves to a connection that responds.
 func TestHub_hangs(t *testing.T) {
 	_, srv := redisdbtest.Real(t)
 	proxy := testenv.NewProxy(t, srv.Addr())
-	far, near := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
-	<-far.missed
-	<-near.missed
+	proxied, direct := run(t, dial(t, proxy.Addr())), run(t, dial(t, srv.Addr()))
+	<-proxied.missed
+	<-direct.missed
 	proxy.Mute(true)
-	near.NotifyAvailability(1) // is lost
-	testenv.Eventually(t, time.Minute, func() bool { return far.metric(t, "live_hearing", "") == 0 })
+	direct.NotifyAvailability(1) // is lost
+	testenv.Eventually(t, time.Minute, func() bool { return proxied.metric(t, "live_hearing", "") == 0 })
 	proxy.Mute(false)
-	<-far.missed
-	near.NotifyMenu(7)
-	far.receives(t, live.Change{Branch: 7, Menu: true})
+	<-proxied.missed
+	direct.NotifyMenu(7)
+	proxied.receives(t, live.Change{Branch: 7, Menu: true})
 }
 
 // fake is an in-process PubSub. Publishing waits at the gate, if there is one, and messages are sent to sent.

@@ -8,6 +8,6 @@
 //	E1  an accepted message is deleted; an expired one is deleted unsent
 //	E2  a failed message is retried with exponential backoff and becomes a dead letter after MaxAttempts, or at once when
 //	    the server rejects it permanently; an unreachable server costs no attempt
-//	E3  codes are sealed in SQL and unsealed only for sending: no log, error or dead letter contains them
+//	E3  codes are encrypted in SQL and decrypted only for sending: no log, error or dead letter contains them
 //	E4  user input can fill a line of a message but never start one, in the header or the body
 package mail

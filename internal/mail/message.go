@@ -11,7 +11,7 @@ import (
 	"comanda/internal/text"
 )
 
-// QueuedMessage is a message in the outbox. Fields that contain codes are sealed (E3). Template and Locale select the
+// QueuedMessage is a message in the outbox. Fields that contain codes are encrypted (E3). Template and Locale select the
 // text when the message is sent, so that a correction of a template applies to waiting messages too.
 type QueuedMessage struct {
 	ID        string
@@ -27,7 +27,7 @@ type QueuedMessage struct {
 
 // Message is a rendered message. It exists in memory only.
 type Message struct {
-	ID      string // of the QueuedMessage; becomes the Message-ID
+	ID      string // id of the QueuedMessage; becomes the Message-ID
 	To      string
 	From    text.Mailbox // an empty name or address is that of the transport
 	Date    time.Time

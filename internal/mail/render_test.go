@@ -13,18 +13,18 @@ import (
 func TestRender(t *testing.T) {
 	for _, name := range Templates() {
 		for _, locale := range Locales() {
-			for _, who := range []string{"", "Nguyễn Thị Ánh"} {
-				m := testenv.Must(Render(name, locale, map[string]string{"code": "493028", "name": who}))(t)
+			for _, recipient := range []string{"", "Nguyễn Thị Ánh"} {
+				m := testenv.Must(Render(name, locale, map[string]string{"code": "493028", "name": recipient}))(t)
 				all := m.Subject + m.Text + m.HTML
 				if m.Subject == "" || strings.ContainsAny(m.Subject, "\r\n{<") || strings.Contains(all, "{{") ||
 					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {
-					t.Errorf("%s %s: %+v", name, locale, m)
+					t.Errorf("template %s in %s = %+v, want a subject of one line and no placeholder", name, locale, m)
 				}
 				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name == "verify" || name == "reset") {
 					t.Errorf("%s %s: contains the code: %t", name, locale, has)
 				}
-				if !strings.Contains(m.Text, who) || !strings.Contains(m.HTML, who) {
-					t.Errorf("%s %s does not greet %q", name, locale, who)
+				if !strings.Contains(m.Text, recipient) || !strings.Contains(m.HTML, recipient) {
+					t.Errorf("%s %s does not greet %q", name, locale, recipient)
 				}
 			}
 		}
@@ -34,7 +34,7 @@ func TestRender(t *testing.T) {
 func TestRender_unknown_locale(t *testing.T) {
 	fallback := testenv.Must(Render("welcome", Locales()[0], nil))(t)
 	if other, err := Render("welcome", "fr", nil); err != nil || other != fallback {
-		t.Errorf("%+v, %v", other, err)
+		t.Errorf("Render in an unknown locale = %+v, %v, want the first locale's text", other, err)
 	}
 	if _, err := Render("../page", "vi", nil); err == nil {
 		t.Error("an unknown template was rendered")
@@ -44,15 +44,15 @@ func TestRender_unknown_locale(t *testing.T) {
 // A user's name cannot start a line or open a tag, and its length is bounded (E4).
 func TestRender_names(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		who := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		recipient := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 			"a\r\nBcc: all@example.com", "</p><script>alert(1)</script>", "{{.code}}", "a\u2028b", "\u202eevil", "a\x00b",
 			strings.Repeat("x", 5000),
 		})).Draw(r, "name")
 		plain := testenv.Must(Render("verify", "en", map[string]string{"code": "123456"}))(r)
-		m := testenv.Must(Render("verify", "en", map[string]string{"code": "123456", "name": who}))(r)
+		m := testenv.Must(Render("verify", "en", map[string]string{"code": "123456", "name": recipient}))(r)
 		if m.Subject != plain.Subject || strings.Count(m.Text, "\n") != strings.Count(plain.Text, "\n") ||
 			strings.Count(m.HTML, "<") != strings.Count(plain.HTML, "<") || len(m.Text) > len(plain.Text)+2*maxField {
-			r.Fatalf("%q renders as\n%s\n%s", who, m.Text, m.HTML)
+			r.Fatalf("%q renders as\n%s\n%s", recipient, m.Text, m.HTML)
 		}
 		if strings.ContainsFunc(m.Text, func(c rune) bool { return c != '\n' && unicode.IsControl(c) }) {
 			r.Fatalf("control characters: %q", m.Text)

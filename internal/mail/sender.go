@@ -40,11 +40,11 @@ type Sender struct {
 	Transport Transport
 	// From returns the sender of an e-mail about a branch, or for branch 0 of any other e-mail. If it is nil, the
 	// transport's sender is used. If it returns an error, all e-mails are delayed.
-	From   func(ctx context.Context, branch int64) (text.Mailbox, error)
-	Unseal func(fields map[string]string) (map[string]string, error) // unseals sealed fields; nil if there are none
-	Now    func() time.Time
-	Log    *slog.Logger
-	Result func(result string) // counts results: sent, expired, failed, dead; may be nil
+	From    func(ctx context.Context, branch int64) (text.Mailbox, error)
+	Decrypt func(fields map[string]string) (map[string]string, error) // decrypts encrypted fields; nil if there are none
+	Now     func() time.Time
+	Log     *slog.Logger
+	Result  func(result string) // counts results: sent, expired, failed, dead; may be nil
 }
 
 // RunOnce sends due messages until none is left. It returns an error when the server is unreachable.
@@ -131,13 +131,13 @@ func (s *Sender) sender(ctx context.Context, branch int64) (text.Mailbox, error)
 // ends and the message is sent again.
 const settleTimeout = 5 * time.Second
 
-// compose unseals a message and fills its template. Failures are permanent.
+// compose decrypts a message and fills its template. Failures are permanent.
 func (s *Sender) compose(q QueuedMessage) (Message, error) {
 	fields := q.Fields
-	if s.Unseal != nil {
+	if s.Decrypt != nil {
 		var err error
-		if fields, err = s.Unseal(q.Fields); err != nil {
-			return Message{}, fmt.Errorf("%w: its fields cannot be unsealed", ErrRefused) // E3: the cause may contain them
+		if fields, err = s.Decrypt(q.Fields); err != nil {
+			return Message{}, fmt.Errorf("%w: its fields cannot be decrypted", ErrRefused) // E3: the cause may contain them
 		}
 	}
 	m, err := Render(q.Template, q.Locale, fields)

@@ -53,7 +53,7 @@ type env struct {
 	counts map[string]int
 }
 
-// code is the unsealed code of the messages in these tests.
+// code is the decrypted code of the messages in these tests.
 const code = "493028"
 
 func newEnv(t *testing.T, db *sqldb.DB) *env {
@@ -76,9 +76,9 @@ func (h *env) another() *mail.Sender {
 		Store: mailsql.New(h.db), Transport: post, Now: func() time.Time { return h.now },
 		Log:    slog.New(slog.NewJSONHandler(h.log, nil)),
 		Result: func(r string) { h.counts[r]++ },
-		Unseal: func(fields map[string]string) (map[string]string, error) {
-			if fields["code"] != "" && fields["code"] != "sealed" {
-				return nil, errors.New("the seal is broken around " + fields["code"])
+		Decrypt: func(fields map[string]string) (map[string]string, error) {
+			if fields["code"] != "" && fields["code"] != "encrypted" {
+				return nil, errors.New("cannot decrypt " + fields["code"])
 			}
 			return map[string]string{"code": code, "name": fields["name"]}, nil
 		},
@@ -93,7 +93,7 @@ func (h *env) write(id, to string, life time.Duration, fields map[string]string)
 }
 
 func (h *env) letter(id string) {
-	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "sealed"})
+	h.write(id, id+"@example.com", time.Hour, map[string]string{"code": "encrypted"})
 }
 
 type row struct {
@@ -119,10 +119,10 @@ func (h *env) run() {
 func (h *env) wantNoCode() {
 	h.t.Helper()
 	if strings.Contains(h.log.String(), code) || strings.Contains(fmt.Sprint(h.rows()), code) {
-		h.t.Errorf("the code leaked:\n%s\n%v", h.log, h.rows())
+		h.t.Errorf("code in the log or in a row:\n%s\n%v", h.log, h.rows())
 	}
 	if strings.Contains(h.log.String(), "@example.com") {
-		h.t.Errorf("a recipient was logged:\n%s", h.log)
+		h.t.Errorf("recipient in the log:\n%s", h.log)
 	}
 }
 
@@ -136,20 +136,20 @@ func TestSender(t *testing.T) {
 		for i := range 25 { // more than a batch
 			h.letter(fmt.Sprintf("letter%02d", i))
 		}
-		h.write("late", "late@example.com", 0, map[string]string{"code": "sealed"})
+		h.write("late", "late@example.com", 0, map[string]string{"code": "encrypted"})
 		h.run()
 		got, raw := h.server.Messages()
 		if len(got) != 25 || len(h.rows()) != 0 || h.counts["sent"] != 25 || h.counts["expired"] != 1 {
-			h.t.Fatalf("%d messages, left %v, counted %v", len(got), h.rows(), h.counts)
+			h.t.Fatalf("%d messages, rows %v, counts %v, want 25 sent and one expired", len(got), h.rows(), h.counts)
 		}
 		m := got[0].Header
 		if m.Get("To") != "<letter00@example.com>" || m.Get("From") != `"Comanda" <no-reply@house.example>` ||
 			m.Get("Message-Id") != "<letter00@house.example>" || m.Get("Auto-Submitted") != "auto-generated" ||
 			m.Get("Subject") != "Your verification code: "+code || !strings.HasPrefix(m.Get("Content-Type"), "multipart/alternative") {
-			h.t.Errorf("headers %v", m)
+			h.t.Errorf("headers = %v, want those of a verification code", m)
 		}
 		if strings.Count(raw[0], code) < 3 { // expected in the subject, the text and the HTML
-			h.t.Errorf("the code is missing:\n%s", raw[0])
+			h.t.Errorf("message with fewer than three codes:\n%s", raw[0])
 		}
 		h.wantNoCode()
 	})
@@ -165,17 +165,17 @@ func TestSender_dead_letters(t *testing.T) {
 			h.run()
 			r := h.rows()[0]
 			if r.attempts != i+1 || (r.dead == 1) != (i+1 == mail.MaxAttempts) {
-				h.t.Fatalf("after %d attempts %+v", i+1, r)
+				h.t.Fatalf("row after %d attempts = %+v, want it dead after the last one", i+1, r)
 			}
 			if r.dead == 1 {
 				if r.fields != "{}" {
-					h.t.Errorf("a dead letter keeps %s", r.fields)
+					h.t.Errorf("fields of a dead letter = %s, want none", r.fields)
 				}
 				break
 			}
 			pause := time.UnixMilli(r.due).Sub(h.now)
 			if pause < last || pause <= 0 || pause > time.Hour {
-				h.t.Errorf("after attempt %d it waits %v, before that %v", i+1, pause, last)
+				h.t.Errorf("pause after attempt %d = %v, before %v, want a longer one of at most an hour", i+1, pause, last)
 			}
 			h.run() // too early: nothing happens
 			last = pause
@@ -183,7 +183,7 @@ func TestSender_dead_letters(t *testing.T) {
 			h.keepAlive()
 		}
 		if h.counts["failed"] != mail.MaxAttempts-1 || h.counts["dead"] != 1 {
-			h.t.Errorf("counted %v", h.counts)
+			h.t.Errorf("counts = %v, want every attempt failed but the last, which is dead", h.counts)
 		}
 		h.wantNoCode()
 	})
@@ -201,8 +201,8 @@ func TestSender_refused(t *testing.T) {
 		fields map[string]string
 		reply  string
 	}{
-		"unknown user":      {"nobody@example.com", map[string]string{"code": "sealed"}, "550 5.1.1 user unknown"},
-		"broken seal":       {"a@example.com", map[string]string{"code": code}, ""},
+		"unknown user":      {"nobody@example.com", map[string]string{"code": "encrypted"}, "550 5.1.1 user unknown"},
+		"undecryptable":     {"a@example.com", map[string]string{"code": code}, ""},
 		"injected header":   {"a@example.com\r\nBcc: all@example.com", nil, ""},
 		"several addresses": {"a@example.com, b@example.com", nil, ""},
 		"a name with it":    {"A <a@example.com>", nil, ""},
@@ -214,13 +214,13 @@ func TestSender_refused(t *testing.T) {
 			h.server.Reply("RCPT", c.reply)
 			h.run()
 			if r := h.rows(); len(r) != 1 || r[0].dead != 1 || r[0].attempts != 1 || r[0].reason == "" {
-				t.Fatalf("%+v", r)
+				t.Fatalf("rows = %+v, want one dead letter after one attempt", r)
 			}
 			h.server.Reply("RCPT", "")
 			h.letter("b")
 			h.run()
 			if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 1 {
-				t.Errorf("%d messages, left %+v", len(got), h.rows())
+				t.Errorf("%d messages, rows %+v, want one each", len(got), h.rows())
 			}
 			h.wantNoCode()
 		})
@@ -236,19 +236,19 @@ func TestSender_unreachable(t *testing.T) {
 		h.server.Close()
 		for range 2 * mail.MaxAttempts {
 			if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-				h.t.Fatalf("without a server: %v", err)
+				h.t.Fatalf("without a server: error %v, want ErrUnreachable", err)
 			}
 		}
 		for _, r := range h.rows() {
 			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
-				h.t.Errorf("%+v", r)
+				h.t.Errorf("row = %+v, want no attempt, due now", r)
 			}
 		}
 		h.server = mailtest.New(h.t)
 		h.sender = h.another()
 		h.run()
 		if got, _ := h.server.Messages(); len(got) != 3 {
-			h.t.Errorf("%d messages", len(got))
+			h.t.Errorf("%d messages, want 3", len(got))
 		}
 		h.wantNoCode()
 	})
@@ -273,7 +273,7 @@ func TestSender_restart(t *testing.T) {
 		h.now = h.now.Add(3 * time.Minute)
 		testenv.NoError(h.t, next.RunOnce(h.t.Context()))
 		if got, _ := h.server.Messages(); len(got) != 1 || len(h.rows()) != 0 {
-			h.t.Errorf("%d messages, left %v", len(got), h.rows())
+			h.t.Errorf("%d messages, rows %v, want one and none", len(got), h.rows())
 		}
 	})
 }
@@ -293,12 +293,12 @@ func TestSender_reply_lost(t *testing.T) {
 	h.letter("a")
 	h.server.Drop(true)
 	if err := h.sender.RunOnce(t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-		t.Errorf("%v", err)
+		t.Errorf("RunOnce without a reply: error %v, want ErrUnreachable", err)
 	}
 	h.server.Drop(false)
 	h.run()
 	if got, _ := h.server.Messages(); len(got) != 1 {
-		t.Errorf("%d messages", len(got))
+		t.Errorf("%d messages, want 1", len(got))
 	}
 }
 
@@ -327,11 +327,11 @@ func TestSender_slow_server(t *testing.T) {
 		h.run()
 		for id, times := range sent {
 			if times != 1 {
-				h.t.Errorf("%s was sent %d times", id, times)
+				h.t.Errorf("%s was sent %d times, want once", id, times)
 			}
 		}
 		if len(sent) != n || len(h.rows()) != 0 {
-			h.t.Errorf("%d sent, left %v", len(sent), h.rows())
+			h.t.Errorf("%d messages, rows %v, want %d and none", len(sent), h.rows(), n)
 		}
 	})
 }
@@ -353,11 +353,11 @@ func TestSender_from(t *testing.T) {
 		failing := errors.New("the database is away")
 		h.sender.From = func(context.Context, int64) (text.Mailbox, error) { return text.Mailbox{}, failing }
 		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, failing) {
-			h.t.Errorf("%v", err)
+			h.t.Errorf("RunOnce without a sender: error %v, want that of From", err)
 		}
 		for _, r := range h.rows() {
 			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
-				h.t.Errorf("%+v", r)
+				h.t.Errorf("row = %+v, want no attempt, due now", r)
 			}
 		}
 		h.sender.From = func(_ context.Context, branch int64) (text.Mailbox, error) {
@@ -372,7 +372,7 @@ func TestSender_from(t *testing.T) {
 			"<account@house.example>": {"Quán Hoa", "no-reply@house.example"}, "<branch@house.example>": {`Quán "Hoa", Q.1`, "q1@house.example"},
 		}
 		if len(got) != len(want) {
-			h.t.Fatalf("%d messages", len(got))
+			h.t.Fatalf("%d messages, want %d", len(got), len(want))
 		}
 		for _, m := range got {
 			from, err := m.Header.AddressList("From")
@@ -407,7 +407,7 @@ func TestSender_concurrent(t *testing.T) {
 			seen[m.Header.Get("Message-Id")]++
 		}
 		if len(got) != n || len(seen) != n || len(h.rows()) != 0 {
-			h.t.Errorf("%d messages, %d distinct, %d left in the outbox", len(got), len(seen), len(h.rows()))
+			h.t.Errorf("%d messages, %d distinct, %d left in the outbox, want %d, all distinct", len(got), len(seen), len(h.rows()), n)
 		}
 	})
 }
@@ -419,7 +419,7 @@ func TestStore_backlog(t *testing.T) {
 			h.t.Helper()
 			b, err := s.Backlog(h.t.Context(), h.now)
 			if err != nil || b.Pending != pending || b.Dead != dead || b.Age != age {
-				h.t.Errorf("%+v, %v", b, err)
+				h.t.Errorf("Backlog = %+v, %v, want %d pending, %d dead, age %v", b, err, pending, dead, age)
 			}
 		}
 		expect(0, 0, 0)
@@ -429,7 +429,7 @@ func TestStore_backlog(t *testing.T) {
 		h.now = h.now.Add(time.Minute)
 		expect(1, 1, time.Minute)
 		if n, err := s.Purge(h.t.Context(), h.now); err != nil || n != 1 {
-			h.t.Errorf("%d purged, %v", n, err)
+			h.t.Errorf("Purge = %d, %v, want 1", n, err)
 		}
 		expect(1, 0, time.Minute)
 	})

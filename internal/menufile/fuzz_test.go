@@ -46,7 +46,7 @@ func examine(t *testing.T, raw []byte) {
 	}
 	for _, row := range file.Rows {
 		if row.Key == "" || row.Name["vi"] == "" || row.Category["vi"] == "" || row.Price < 0 || row.Price > MaxPrice {
-			t.Fatalf("%+v", row)
+			t.Fatalf("row = %+v, want a key, names, and a price in the limits", row)
 		}
 	}
 	again := testenv.Must(Write(CSV, o, file.Rows))(t)

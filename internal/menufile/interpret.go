@@ -209,7 +209,7 @@ type reader struct {
 
 // seen has the values of a category in the rows read so far.
 type seen struct {
-	number int // of the first row
+	number int // number of the first row
 	names  map[string]string
 }
 
@@ -337,9 +337,9 @@ func (in *reader) category(d dish, row DishRow) {
 	}
 	for _, locale := range in.options.Locales[1:] {
 		name, has := row.Category[locale]
-		was, had := first.names[locale]
+		known, had := first.names[locale]
 		switch {
-		case has && had && was != name:
+		case has && had && known != name:
 			in.addf(d, "category:"+locale, CategoryConflict, "Row %d has another name for this category.", first.number)
 		case has:
 			first.names[locale] = name
@@ -452,6 +452,6 @@ func (in *reader) image(d dish, row *DishRow) {
 	// An image that is stored already is given as a path or a URL. Only the store can verify it.
 	case !strings.Contains(s, "/"):
 		in.addf(d, "image", ImageMissing,
-			"There is no picture %q in the archive. Send the file and its pictures in one .zip file.", clip(s))
+			"Picture %q not found in the archive. Send the file and its pictures in one .zip file.", clip(s))
 	}
 }

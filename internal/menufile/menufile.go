@@ -28,7 +28,7 @@ const (
 // Options describe the branch that a file is read or written for.
 type Options struct {
 	Currency money.Currency
-	Locales  []string // of the branch's menu; the first is that of the columns without a language
+	Locales  []string // locales of the branch's menu; the first one is that of columns without a language
 }
 
 // DishRow is one dish of a file.

@@ -56,10 +56,10 @@ func TestRead_forms(t *testing.T) {
 	} {
 		got, problems := Read(raw, vietnam)
 		if len(problems) > 0 {
-			t.Errorf("%s: %v", name, problems)
+			t.Errorf("problems of %s = %v, want none", name, problems)
 		}
 		if d := cmp.Diff(want, got.Rows); d != "" {
-			t.Errorf("%s: %s", name, d)
+			t.Errorf("rows of %s (-want +got):\n%s", name, d)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestRead_numbers_rows_as_spreadsheets_do(t *testing.T) {
 	file := head + ",Phở,Một,\"a\nb\nc\",1000,,\n\n,,,,,,\n,Phở,Hai,,x,,\n"
 	_, problems := Read([]byte(file), vietnam)
 	if len(problems) != 1 || problems[0].Row != 5 || problems[0].Column != "price" {
-		t.Errorf("%v", problems)
+		t.Errorf("problems = %v, want one in the price of row 5", problems)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestRead_pictures(t *testing.T) {
 	raw := zipOf(t, entry{"menu.csv", file}, entry{"pics/a.jpg", "A"}, entry{"unused.png", "B"}, entry{"__MACOSX/menu.csv", "x"})
 	got, problems := Read(raw, vietnam)
 	if len(problems) > 0 || len(got.Pictures) != 1 || string(got.Pictures["a.jpg"]) != "A" || got.Rows[0].Image != "a.jpg" {
-		t.Errorf("%v, %v, %v", got.Pictures, got.Rows, problems)
+		t.Errorf("pictures = %v, rows %v, problems %v, want only a.jpg", got.Pictures, got.Rows, problems)
 	}
 }
 
@@ -125,14 +125,14 @@ func TestRead_exports_of_other_systems(t *testing.T) {
 		raw := testenv.Must(os.ReadFile("testdata/" + file))(t)
 		got, problems := Read(raw, Options{money.USD, []string{"en", "vi"}})
 		if len(problems) > 0 {
-			t.Errorf("%s: %v", file, problems)
+			t.Errorf("problems of %s = %v, want none", file, problems)
 		}
 		lines := make([]line, len(got.Rows))
 		for i, r := range got.Rows {
 			lines[i] = line{r.Number, r.Key, r.Name["en"], r.Category["en"], r.Description["en"], r.Price}
 		}
 		if d := cmp.Diff(want, lines, cmp.AllowUnexported(line{})); d != "" {
-			t.Errorf("%s: %s", file, d)
+			t.Errorf("rows of %s (-want +got):\n%s", file, d)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestRead_prices_by_currency(t *testing.T) {
 	file := "category,name,price:VND,PRICE:eur\nPhở,Phở tái,65000,12.50\n"
 	for c, want := range map[money.Currency]int64{money.VND: 65000, money.EUR: 1250} {
 		if got, problems := Read([]byte(file), Options{c, []string{"vi"}}); len(problems) > 0 || got.Rows[0].Price != want {
-			t.Errorf("%s: %+v, %v", c, got, problems)
+			t.Errorf("prices in %s = %+v, problems %v, want %d", c, got, problems, want)
 		}
 	}
 	for head, want := range map[string]ProblemCode{

@@ -30,9 +30,9 @@ func (f Format) ContentType() string {
 	return "text/csv; charset=utf-8"
 }
 
-// dangerous are the first characters of texts that spreadsheet programs execute as a formula, also as full-width forms
-// (OWASP, CSV injection). Clear begins with one of them, so a text that equals Clear is escaped and cannot be
-// mistaken.
+// dangerous are the first characters of texts that spreadsheet programs execute as a formula, including full-width
+// forms (OWASP, CSV injection). Clear begins with one of them, so a text that equals Clear is escaped and not taken for
+// Clear.
 const dangerous = "=+-@\t\r\n＝＋－＠"
 
 // escape returns a text with a leading apostrophe if a spreadsheet program would execute it. unescape is the inverse.

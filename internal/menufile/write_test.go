@@ -60,8 +60,8 @@ func rowsOf(o Options) *rapid.Generator[[]DishRow] {
 			}
 			keys[row.Key] = true
 			id := Fold(row.Category[o.Locales[0]])
-			if was, ok := categories[id]; ok {
-				row.Category = was
+			if known, ok := categories[id]; ok {
+				row.Category = known
 			}
 			categories[id] = row.Category
 			if rapid.Bool().Draw(t, "quota") {
@@ -118,7 +118,7 @@ func TestTemplate_is_read(t *testing.T) {
 			raw := testenv.Must(Template(format, o))(t)
 			got, problems := Read(raw, o)
 			if len(problems) > 0 || len(got.Rows) != 2 || got.Rows[0].Name[o.Locales[0]] == "" {
-				t.Errorf("%s %v: %v, %v", format, o, got.Rows, problems)
+				t.Errorf("template as %s with %v: rows %v, problems %v, want two rows", format, o, got.Rows, problems)
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func TestParse_ReadsWhatFormatWrites(t *testing.T) {
 		c, n := currency().Draw(t, "currency"), amount().Draw(t, "amount")
 		got, err := c.Parse(c.Format(n))
 		if err != nil || got != n {
-			t.Fatalf("%s %d -> %q -> %d, %v", c, n, c.Format(n), got, err)
+			t.Fatalf("%s: %d formatted as %q is parsed as %d, %v", c, n, c.Format(n), got, err)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func FuzzParse(f *testing.F) {
 		}
 		got := big.NewRat(n, int64(math.Pow10(c.Decimals())))
 		if got.Cmp(want) != 0 || n < 0 || n > Max {
-			t.Fatalf("%s %q = %d", c, s, n)
+			t.Fatalf("%s: %q is parsed as %d, want its value in minor units", c, s, n)
 		}
 	})
 }

@@ -33,8 +33,8 @@ type Batch struct {
 	Versions       map[int64]bool               // published menu versions
 	Paused         map[int64]bool               // branches that take no orders now
 	Unpaid         map[string]int               // number of open unpaid orders by visit, guest hash and member
-	Carts          map[int64]cart.Cart          // of members who check out, by user id
-	SharedCarts    map[string]*cart.SharedDraft // of visits, as orders take lines from them
+	Carts          map[int64]cart.Cart          // carts of members who check out, by user id
+	SharedCarts    map[string]*cart.SharedDraft // carts of visits from which orders take lines, by visit id
 	Numbers        map[stock.Scope]int64        // last order number
 
 	Effects
@@ -90,12 +90,12 @@ func (b *Batch) Decide(commands []Command) []Result {
 }
 
 // transition records a state transition of a hold and queues it for the admission cache. SQL changes the row only if it
-// is still in state was; otherwise the whole batch fails (I4).
-func (b *Batch) transition(id string, was, now stock.State, reason string) {
-	b.Transitions = append(b.Transitions, stock.Transition{ID: id, From: was, To: now, Reason: reason})
+// is still in state from; otherwise the whole batch fails (I4).
+func (b *Batch) transition(id string, from, to stock.State, reason string) {
+	b.Transitions = append(b.Transitions, stock.Transition{ID: id, From: from, To: to, Reason: reason})
 	h, _ := b.Balances.Hold(id)
 	kind := stock.OpConfirm
-	if now == stock.Released {
+	if to == stock.Released {
 		kind = stock.OpCancel
 	}
 	b.queueOps(kind, h)
@@ -161,10 +161,10 @@ type Executor interface {
 var (
 	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of these dishes have sold out.")
 	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
-	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed. Load it again.")
+	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed. Reload it.")
 	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended. Scan the code on the table again.")
 	ErrUnpaid        = fault.New(fault.TooMany, "too_many_unpaid", "Pay for or cancel an open order first.")
-	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "There is no such order.")
+	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "Order not found.")
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")
 	ErrNotPayable    = fault.New(fault.Conflict, "not_payable", "The order can no longer be paid.")
 	ErrDayOver       = fault.New(fault.Conflict, "day_over",

@@ -31,7 +31,7 @@ func newPaymentStory(t *testing.T, story string) *paymentStory {
 	c.Order.PayBy = now.Add(time.Minute)
 	c.Order.Method, c.Order.PaymentRef = payment.LINEPay, "a-a"
 	p.do(c)
-	p.play(story)
+	p.run(story)
 	return p
 }
 
@@ -42,7 +42,7 @@ func (p *paymentStory) do(c ordering.Command) {
 	}
 }
 
-func (p *paymentStory) play(story string) {
+func (p *paymentStory) run(story string) {
 	p.t.Helper()
 	for word := range strings.FieldsSeq(strings.ReplaceAll(story, " then ", " ")) {
 		verb, arg, _ := strings.Cut(word, ":")
@@ -77,13 +77,13 @@ func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 		d := testenv.Must(time.ParseDuration(arg))(p.t)
 		return &ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(d)}, true
 	case "confirm", "confirmB":
-		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), Was: payment.Redirected}
+		c := ordering.Confirm{OrderID: "o-a", AttemptID: attemptID(verb), From: payment.Redirected}
 		switch arg {
 		case "again": // the caller has seen the current state
-			c.Was = p.attempt(c.AttemptID).State
+			c.From = p.attempt(c.AttemptID).State
 		case "": // the guest returned from the gateway
 		default:
-			c.Was = payment.State(arg)
+			c.From = payment.State(arg)
 		}
 		return &c, true
 	}
@@ -165,21 +165,21 @@ func (p *paymentStory) attempt(id string) payment.Attempt {
 // zero.
 func (p *paymentStory) balanced() {
 	p.t.Helper()
-	var captured, back int64
+	var captured, refunded int64
 	for _, a := range p.b.Attempts["o-a"] {
 		if a.State == payment.Paid {
 			captured += a.Amount
 		}
 	}
 	for _, r := range p.b.RefundsByOrder["o-a"] {
-		back += r.Amount
+		refunded += r.Amount
 	}
 	want, o := int64(0), p.order()
 	if o.PaymentStatus == ordering.Paid {
 		want = o.Total - o.Refunded
 	}
-	if captured-back != want {
-		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, back, o.Total,
+	if captured-refunded != want {
+		p.t.Errorf("%d captured, %d to be given back, and the order of %d is %s with %d refunded", captured, refunded, o.Total,
 			o.PaymentStatus, o.Refunded)
 	}
 }
@@ -193,11 +193,11 @@ func TestBatch_mismatches(t *testing.T) {
 	} {
 		p := newPaymentStory(t, story)
 		if len(p.b.Mismatches) != want {
-			t.Errorf("%s: %+v", story, p.b.Mismatches)
+			t.Errorf("%s: mismatches %+v, want %d", story, p.b.Mismatches, want)
 		}
 		for _, m := range p.b.Mismatches {
 			if m.AttemptID != "a-a" || m.OrderID != "o-a" || m.Amount < 2999 || m.Currency == "" || !m.ReportedAt.Equal(p.b.Now) {
-				t.Errorf("%s: %+v", story, m)
+				t.Errorf("%s: mismatch %+v, want attempt a-a of order o-a, reported now", story, m)
 			}
 		}
 		p.balanced()
@@ -283,7 +283,7 @@ func TestBatch_confirm_deadline(t *testing.T) {
 		t.Errorf("ends at %v, its hold at %v", got, p.b.Deadlines["o-a"])
 	}
 	for range 20 {
-		p.play("pass:2m confirm:again")
+		p.run("pass:2m confirm:again")
 	}
 	most := now.Add(time.Minute + 30*time.Minute)
 	if got := p.order().ExpiresAt; got != most || p.b.Deadlines["o-a"] != most {
@@ -294,7 +294,7 @@ func TestBatch_confirm_deadline(t *testing.T) {
 	}
 	long := newPaymentStory(t, "")
 	long.b.Orders["o-a"].ExpiresAt = now.Add(time.Hour)
-	long.play("redirect:1 confirm")
+	long.run("redirect:1 confirm")
 	if got := long.order().ExpiresAt; got != now.Add(time.Hour) || len(long.b.Deadlines) != 0 {
 		t.Errorf("a deadline that was late enough was moved to %v, %v", got, long.b.Deadlines)
 	}
@@ -379,7 +379,7 @@ func TestBatch_refunds(t *testing.T) {
 		name, story string
 		order       ordering.PaymentStatus
 		refunded    int64
-		state       payment.RefundState // of the newest refund; empty: none
+		state       payment.RefundState // state of the newest refund; empty: none
 		changed     bool
 		err         error
 	}{
@@ -456,9 +456,9 @@ func TestBatch_refund_ofTheRightMoney(t *testing.T) {
 	all := p.b.RefundsByOrder["o-a"]
 	if len(all) != 2 || all[0].AttemptID != "a-a" || all[0].Reason != payment.PaidTwice ||
 		all[1].AttemptID != "b" || all[1].Method != payment.VNPay {
-		t.Fatalf("%+v", all)
+		t.Fatalf("refunds = %+v, want a-a, paid twice, then b of VNPay", all)
 	}
-	p.play("sent:DONE")
+	p.run("sent:DONE")
 	if got := p.order().PaymentStatus; got != ordering.RefundDue {
 		t.Errorf("the order is %s while one refund is due", got)
 	}

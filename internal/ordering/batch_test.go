@@ -82,10 +82,10 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 		}
 	}
 	if n := []int64{r[0].Order.Number, r[2].Order.Number, r[5].Order.Number}; n[0] != 1 || n[1] != 2 || n[2] != 3 {
-		t.Errorf("numbers %v: a refusal must not use one up", n)
+		t.Errorf("order numbers = %v, want 1, 2, 3: a refusal must not use one up", n)
 	}
 	if len(b.New) != 3 {
-		t.Errorf("%d orders are written", len(b.New))
+		t.Errorf("%d orders are written, want 3", len(b.New))
 	}
 }
 
@@ -130,15 +130,15 @@ func TestBatch_repetitions_write_no_event(t *testing.T) {
 		place("a", 1), pay("a"), end("b", ordering.UserCanceled), end("b", ordering.Expired), end("a", ordering.Expired),
 	})
 	if len(b.Events) != events || len(b.Ops) != ops {
-		t.Errorf("%d events and %d operations became %d and %d", events, ops, len(b.Events), len(b.Ops))
+		t.Errorf("%d events and %d operations became %d and %d, want the same", events, ops, len(b.Events), len(b.Ops))
 	}
 	for i, c := range r {
 		if c.Changed {
-			t.Errorf("command %d claims to have changed something", i)
+			t.Errorf("command %d has Changed, want no change", i)
 		}
 	}
 	if !errors.Is(r[4].Err, ordering.ErrNotCancelable) {
-		t.Errorf("a paid order was cancelled: %v", r[4].Err)
+		t.Errorf("cancelling a paid order: error %v, want ErrNotCancelable", r[4].Err)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestBatch_settle(t *testing.T) {
 			}
 			switch got := b.NewRefunds[refunds:]; {
 			case c.refund == "" && len(got) != 0:
-				t.Errorf("refunds %+v", got)
+				t.Errorf("refunds = %+v, want none", got)
 			case c.refund != "" && (len(got) != 1 || got[0].Reason != c.refund || got[0].Amount != 3000):
 				t.Errorf("refunds %+v, want one of 3000 for %s", got, c.refund)
 			}
@@ -248,13 +248,13 @@ func TestBatch_revive_creates_a_new_hold(t *testing.T) {
 	b.Now = ended.Add(time.Second)
 	o := b.Decide([]ordering.Command{pay("a")})[0].Order
 	if o.Status != ordering.Placed || o.CancelReason != "" || o.HoldID == "o-a" || !o.CanceledAt.Equal(ended) {
-		t.Errorf("revived: %+v", o)
+		t.Errorf("revived order = %+v, want PLACED with a new hold", o)
 	}
 	if s, _ := b.Balances.State("o-a"); s != stock.Released {
-		t.Errorf("the first hold is %s", s)
+		t.Errorf("first hold is %s, want RELEASED", s)
 	}
 	if s, _ := b.Balances.State(o.HoldID); s != stock.Confirmed {
-		t.Errorf("the new hold is %s", s)
+		t.Errorf("new hold is %s, want CONFIRMED", s)
 	}
 }
 
@@ -307,10 +307,10 @@ func TestBatch_failureChangesOnlyTheAttempt(t *testing.T) {
 	fail.State = payment.Failed
 	r := b.Decide([]ordering.Command{place("a", 1), fail, pay("a")})
 	if r[1].Order.PaymentStatus != ordering.Unpaid || r[1].Attempt.State != payment.Failed {
-		t.Errorf("after the failure: %+v", r[1])
+		t.Errorf("result of the failure = %+v, want UNPAID with a FAILED attempt", r[1])
 	}
 	if r[2].Order.PaymentStatus != ordering.Paid { // a signed success always wins over a failure
-		t.Errorf("after the success: %s", r[2].Order.PaymentStatus)
+		t.Errorf("payment status after the success = %s, want PAID", r[2].Order.PaymentStatus)
 	}
 }
 
@@ -323,12 +323,12 @@ func TestBatch_attemptsAreLimited(t *testing.T) {
 		last = r[0].Err
 	}
 	if !errors.Is(last, payment.ErrAttempts) || len(b.Attempts["o-a"]) != payment.MaxAttempts {
-		t.Errorf("%v after %d attempts", last, len(b.Attempts["o-a"]))
+		t.Errorf("error %v after %d attempts, want ErrAttempts after the maximum", last, len(b.Attempts["o-a"]))
 	}
 	counterPayment := pay("a")
 	counterPayment.Method, counterPayment.Source, counterPayment.Amount = payment.Counter, ordering.SourceStaff, 1000
 	if r := b.Decide([]ordering.Command{counterPayment})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
-		t.Errorf("at the counter after them: %+v", r)
+		t.Errorf("payment at the counter after them = %+v, want PAID", r)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestTally(t *testing.T) {
 	b.Decide([]ordering.Command{place("a", 1), place("b", 2), pay("b"), end("a", ordering.UserCanceled)})
 	days, err := ordering.Tally(b.Events)
 	if err != nil || len(days) != 1 {
-		t.Fatalf("%+v, %v", days, err)
+		t.Fatalf("Tally = %+v, %v, want one day", days, err)
 	}
 	if want := (ordering.Day{Scope: scope, Placed: 2, Paid: 1, Canceled: 1, Revenue: 2000}); days[0] != want {
 		t.Errorf("%+v, want %+v", days[0], want)

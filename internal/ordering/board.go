@@ -69,7 +69,7 @@ type BoardQuery struct {
 	DateBefore  string    // previous business date; empty once carriedOver has passed
 	PaidSince   time.Time // applies to DateBefore's orders
 	ServedSince time.Time
-	Limit       int // of each list
+	Limit       int // maximum length of each list
 }
 
 // boardQuery returns the query for a branch's board at now.
@@ -174,7 +174,7 @@ func (b *Board) AllDay(station int64) []DishCount {
 func CheckAges(warn, late time.Duration) error {
 	if warn < time.Second || late <= warn || late > 24*time.Hour {
 		return fault.New(fault.Invalid, "invalid",
-			"A ticket is slow after one second or more, and late after that, within a day.")
+			"slow must be at least 1 second, and late must be longer than slow and at most 24 hours.")
 	}
 	return nil
 }
@@ -321,7 +321,7 @@ func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *b
 	b.feeds[branch] = w
 	changed, end := b.Changes.SubscribeBranch(branch)
 	go func() {
-		// The deferred call runs last, also after a panic, so that no screen waits for a goroutine that has ended.
+		// The deferred call runs last, even after a panic, so that no screen waits for a goroutine that has ended.
 		defer b.closeFeed(branch, w)
 		defer end()
 		defer b.logPanic(ctx)

@@ -102,7 +102,7 @@ func TestBoardHub_reads_the_current_day(t *testing.T) {
 	w := newBoardFeed(t)
 	b, err := w.boards(0).Get(t.Context(), anywhere, 1)
 	if err != nil || b.Date != "2026-02-26" || b.At != w.now {
-		t.Fatalf("%+v, %v", b, err)
+		t.Fatalf("Get = %+v, %v, want the board of 2026-02-26 at %v", b, err, w.now)
 	}
 	want := ordering.BoardQuery{
 		Branch: 1, Date: "2026-02-26", PaidSince: w.now.Add(-4 * time.Hour),
@@ -122,10 +122,10 @@ func TestBoardHub_reads_the_current_day(t *testing.T) {
 		branch int64
 	}{{anywhere, 2}, {authz.Actor{Kind: authz.Account, Branches: []int64{2}}, 1}} {
 		if _, err := w.boards(0).Get(t.Context(), c.by, c.branch); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("Get with %+v: error %v, want ErrBranch", c, err)
 		}
 		if _, _, err := w.boards(0).Follow(t.Context(), c.by, c.branch); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("Follow with %+v: error %v, want ErrBranch", c, err)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestBoardHub_follow(t *testing.T) {
 	for _, s := range all {
 		wait(t, s.Changed(), "the ticket")
 		if b := s.Board(); b.ID == first.ID || len(b.Tickets) != 1 || s.Closed() {
-			t.Fatalf("%+v", b)
+			t.Fatalf("board = %+v, want a new one with one ticket", b)
 		}
 	}
 	if n := func() (n int) { w.set(func() { n = len(w.queries) }); return n }() - before; n > 2 {
@@ -253,7 +253,7 @@ func TestBoardHub_follow(t *testing.T) {
 	}
 	s, end, err := boards.Follow(t.Context(), anywhere, 1) // starts a new feed
 	if err != nil || s.Board().ID == first.ID || s.Closed() {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("Follow = %+v, %v, want a new open feed", s, err)
 	}
 	end()
 }

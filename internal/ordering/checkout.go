@@ -15,11 +15,11 @@ import (
 // Carts returns members' carts priced by the current menu; cart.Service implements it.
 type Carts interface {
 	// Get reads the stored cart. Branch 0 means the cart's branch or, if it has none, the first branch.
-	Get(ctx context.Context, who authz.Actor, branch int64) (cart.View, error)
+	Get(ctx context.Context, actor authz.Actor, branch int64) (cart.View, error)
 	// GetCached is Get with a cached cart, which may be outdated; false if there is none.
-	GetCached(ctx context.Context, who authz.Actor, branch int64) (cart.View, bool)
+	GetCached(ctx context.Context, actor authz.Actor, branch int64) (cart.View, bool)
 	// Evict drops the cached cart after the order has emptied the stored one.
-	Evict(who authz.Actor)
+	Evict(actor authz.Actor)
 }
 
 // Checkout is a member's request to turn the cart into an order. The JSON form is the input of its digest.
@@ -102,19 +102,19 @@ func lengthWithin(s string, least, most int) bool {
 // CheckOut turns a member's cart into an order and empties the cart in the same transaction. It is idempotent: the
 // same clientTxnId with the same content returns the same order (I11). After an error of kind Unavailable the outcome
 // is unknown; a retry with the same clientTxnId returns it (I5).
-func (s *Service) CheckOut(ctx context.Context, who authz.Actor, c Checkout) (Receipt, error) {
+func (s *Service) CheckOut(ctx context.Context, actor authz.Actor, c Checkout) (Receipt, error) {
 	// The session decides who orders, never the request.
-	c.UserID = who.UserID
+	c.UserID = actor.UserID
 	c, err := s.normalize(c)
 	if err != nil {
 		return Receipt{}, err
 	}
-	receipt, err := s.once(ctx, c.key(), digestOf(c), func(ctx context.Context) (Receipt, error) {
-		return s.checkOut(ctx, who, c)
+	receipt, err := s.placeIdempotent(ctx, c.key(), digestOf(c), func(ctx context.Context) (Receipt, error) {
+		return s.checkOut(ctx, actor, c)
 	})
 	if err == nil {
 		// The order has emptied the stored cart, but the cached copy still contains the dishes.
-		s.Carts.Evict(who)
+		s.Carts.Evict(actor)
 	}
 	return receipt, err
 }
@@ -137,8 +137,8 @@ func (s *Service) normalize(c Checkout) (Checkout, error) {
 // checkOut tries the cached cart first, which saves a query. A success is safe because the ledger compares the cart
 // under its locks. A refusal may be due to an outdated cache, so it is returned only if the stored cart is equal;
 // otherwise the stored cart is tried.
-func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Receipt, error) {
-	seen, remembered := s.Carts.GetCached(ctx, who, c.Branch)
+func (s *Service) checkOut(ctx context.Context, actor authz.Actor, c Checkout) (Receipt, error) {
+	seen, remembered := s.Carts.GetCached(ctx, actor, c.Branch)
 	var receipt Receipt
 	var refusal error
 	if remembered {
@@ -148,7 +148,7 @@ func (s *Service) checkOut(ctx context.Context, who authz.Actor, c Checkout) (Re
 			return receipt, refusal
 		}
 	}
-	v, err := s.Carts.Get(ctx, who, c.Branch)
+	v, err := s.Carts.Get(ctx, actor, c.Branch)
 	switch {
 	case err != nil:
 		return s.priorOr(ctx, c.key(), digestOf(c), err)

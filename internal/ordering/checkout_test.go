@@ -84,30 +84,30 @@ func checkout(key string) ordering.Checkout {
 // A checkout turns all lines of the cart into an order and deletes the cart.
 func TestService_CheckOut(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.fixture.Member(t, 7)
-		s.fixture.AddDishes(t, who, 2, 101, 102)
+		member := s.fixture.Member(t, 7)
+		s.fixture.AddDishes(t, member, 2, 101, 102)
 		total := int64(4 * orderingtest.Price)
 		c := checkout("a")
 		c.ExpectedTotal, c.Receiver.Phone = &total, " 0912-345-678"
-		got, err := s.CheckOut(t.Context(), who, c)
+		got, err := s.CheckOut(t.Context(), member, c)
 		if err != nil || !got.New {
 			t.Fatal(got.New, err)
 		}
 		o := got.Order
 		if o.Kind != ordering.Delivery || o.UserID != 7 || o.Receiver != lan || o.VisitID != "" || o.GuestHash != "" || o.Total != total ||
 			o.Number != 1 || o.Scope != (stock.Scope{Branch: 1, Date: "2026-02-26"}) || o.PaymentStatus != ordering.Unpaid {
-			t.Errorf("%+v", o)
+			t.Errorf("order = %+v, want an unpaid delivery to lan, number 1 of the day, for %d", o, total)
 		}
 		want := []ordering.Item{
 			{ItemID: 101, DishID: 101, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
 			{ItemID: 102, DishID: 102, Name: "Dish", Names: `{"en":"Dish"}`, Price: orderingtest.Price, Qty: 2},
 		}
-		d, err := s.Order(t.Context(), ordering.Member(who), o.ID)
+		d, err := s.Order(t.Context(), ordering.Member(member), o.ID)
 		if diff := cmp.Diff(want, d.Items); diff != "" || err != nil || d.Receiver != lan || d.Kind != o.Kind || len(d.Attempts) != 1 {
 			t.Error(diff, err, d.Receiver)
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order, one hold and no cart", rows)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 2}, {Item: 102, Cap: -1, Held: 2}}, s.fixture.Counts(t))
 		s.drift(t)
@@ -154,28 +154,28 @@ func TestService_CheckOut_refuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				who := s.fixture.Member(t, 7)
-				s.fixture.AddDishes(t, who, 2, 101, 102)
+				member := s.fixture.Member(t, 7)
+				s.fixture.AddDishes(t, member, 2, 101, 102)
 				if c.before != nil {
 					c.before(t, s)
 				}
-				was, rows := s.fixture.Get(t, who).Cart, s.fixture.Rows(t)
+				before, rows := s.fixture.Get(t, member).Cart, s.fixture.Rows(t)
 				in := checkout("a")
 				if c.change != nil {
 					c.change(&in)
 				}
-				_, err := s.CheckOut(t.Context(), who, in)
+				_, err := s.CheckOut(t.Context(), member, in)
 				var f *fault.Error
 				if !errors.As(err, &f) || f.PublicCode() != c.code {
 					t.Fatalf("%v, want %s", err, c.code)
 				}
 				for field, want := range c.extra {
 					if diff := cmp.Diff(want, f.Extra[field]); diff != "" {
-						t.Errorf("%s: %s", field, diff)
+						t.Errorf("field %s (-want +got):\n%s", field, diff)
 					}
 				}
-				if diff := cmp.Diff(was, s.fixture.Get(t, who).Cart); diff != "" || s.fixture.Rows(t) != rows {
-					t.Errorf("%+v after %+v: %s", s.fixture.Rows(t), rows, diff)
+				if diff := cmp.Diff(before, s.fixture.Get(t, member).Cart); diff != "" || s.fixture.Rows(t) != rows {
+					t.Errorf("rows %+v, want %+v; cart (-before +after):\n%s", s.fixture.Rows(t), rows, diff)
 				}
 				s.drift(t)
 			}, 10, stock.Unlimited)
@@ -185,14 +185,14 @@ func TestService_CheckOut_refuses(t *testing.T) {
 
 func TestService_CheckOut_empty(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.fixture.Member(t, 7)
-		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("no cart: %v", err)
+		member := s.fixture.Member(t, 7)
+		if _, err := s.CheckOut(t.Context(), member, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
+			t.Errorf("CheckOut without a cart: error %v, want ErrEmpty", err)
 		}
-		s.fixture.AddDishes(t, who, 1, 101)
-		testenv.Must(s.fixture.Carts.Empty(t.Context(), who))(t)
-		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("an empty cart: %v", err)
+		s.fixture.AddDishes(t, member, 1, 101)
+		testenv.Must(s.fixture.Carts.Empty(t.Context(), member))(t)
+		if _, err := s.CheckOut(t.Context(), member, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
+			t.Errorf("CheckOut of an empty cart: error %v, want ErrEmpty", err)
 		}
 	}, 10)
 }
@@ -201,39 +201,39 @@ func TestService_CheckOut_empty(t *testing.T) {
 // lines are ordered and whether the order is refused.
 func TestService_CheckOut_remembered(t *testing.T) {
 	for name, c := range map[string]struct {
-		here, there int64 // quantities of dish 101 that each process adds, one after the other
-		after       func(t *testing.T, other *shop, who authz.Actor)
-		want        int64 // quantity of dish 101 in the order; 0: none
-		err         error
+		local, remote int64 // quantities of dish 101 that each process adds, one after the other
+		after         func(t *testing.T, other *shop, member authz.Actor)
+		want          int64 // quantity of dish 101 in the order; 0: none
+		err           error
 	}{
-		"as it was":         {here: 2, want: 2},
-		"more":              {here: 2, there: 1, want: 3},
-		"too much":          {here: 2, there: 9, err: ordering.ErrSoldOut},
-		"less":              {here: 11, after: takeAway(t, 10), want: 1},
-		"empty":             {here: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
-		"empty, and less":   {here: 11, there: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
-		"another cart":      {here: 2, after: orderAndPut(3), want: 3},
-		"imported":          {here: 2, after: importLine(5), want: 5},
-		"ordered elsewhere": {here: 2, after: orderAndPut(0), err: cart.ErrEmpty},
+		"as it was":         {local: 2, want: 2},
+		"more":              {local: 2, remote: 1, want: 3},
+		"too much":          {local: 2, remote: 9, err: ordering.ErrSoldOut},
+		"less":              {local: 11, after: takeAway(t, 10), want: 1},
+		"empty":             {local: 2, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"empty, and less":   {local: 11, remote: 1, after: takeAway(t, 0), err: cart.ErrEmpty},
+		"another cart":      {local: 2, after: orderAndPut(3), want: 3},
+		"imported":          {local: 2, after: importLine(5), want: 5},
+		"ordered elsewhere": {local: 2, after: orderAndPut(0), err: cart.ErrEmpty},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachShop(t, func(t *testing.T, s *shop) {
-				other, who := s.otherProcess(t), s.fixture.Member(t, 7)
-				s.fixture.AddDishes(t, who, c.here, 101)
-				if c.there > 0 {
-					other.fixture.AddDishes(t, who, c.there, 101)
+				other, member := s.otherProcess(t), s.fixture.Member(t, 7)
+				s.fixture.AddDishes(t, member, c.local, 101)
+				if c.remote > 0 {
+					other.fixture.AddDishes(t, member, c.remote, 101)
 				}
 				if c.after != nil {
-					c.after(t, other, who)
+					c.after(t, other, member)
 				}
 				before := s.fixture.Rows(t)
-				got, err := s.CheckOut(t.Context(), who, checkout("here"))
+				got, err := s.CheckOut(t.Context(), member, checkout("here"))
 				if !errors.Is(err, c.err) || got.New != (c.err == nil) {
 					t.Fatalf("%v, %v; want %v", got.New, err, c.err)
 				}
 				if c.err != nil {
 					if s.fixture.Rows(t) != before {
-						t.Errorf("%+v after %+v", s.fixture.Rows(t), before)
+						t.Errorf("rows after the refusal = %+v, want %+v", s.fixture.Rows(t), before)
 					}
 				} else if len(got.Order.Items) != 1 || got.Order.Items[0].Qty != c.want {
 					t.Errorf("ordered %+v, want %d", got.Order.Items, c.want)
@@ -247,14 +247,14 @@ func TestService_CheckOut_remembered(t *testing.T) {
 // takeAway removes n of dish 101 from the cart, or everything if n is 0.
 func takeAway(t *testing.T, n int64) func(*testing.T, *shop, authz.Actor) {
 	t.Helper()
-	return func(t *testing.T, other *shop, who authz.Actor) {
+	return func(t *testing.T, other *shop, member authz.Actor) {
 		t.Helper()
-		line := other.fixture.Get(t, who).Items[0]
+		line := other.fixture.Get(t, member).Items[0]
 		var err error
 		if n == 0 {
-			_, err = other.fixture.Carts.Empty(t.Context(), who)
+			_, err = other.fixture.Carts.Empty(t.Context(), member)
 		} else {
-			_, _, err = other.fixture.Carts.SetQuantity(t.Context(), who, line.ID, line.Quantity-n)
+			_, _, err = other.fixture.Carts.SetQuantity(t.Context(), member, line.ID, line.Quantity-n)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -264,24 +264,24 @@ func takeAway(t *testing.T, n int64) func(*testing.T, *shop, authz.Actor) {
 
 // importLine sets the quantity of dish 101 to n as an import does: the line's version rises, the cart's does not.
 func importLine(n int64) func(*testing.T, *shop, authz.Actor) {
-	return func(t *testing.T, other *shop, who authz.Actor) {
+	return func(t *testing.T, other *shop, member authz.Actor) {
 		t.Helper()
-		was := other.fixture.Get(t, who)
+		before := other.fixture.Get(t, member)
 		fixture := documenttest.Writer{DB: other.fixture.DB}
-		testenv.NoError(t, fixture.PutDetail(t.Context(), was.Items[0].ID, was.ID, was.Items[0].DishID, n))
-		if now := other.fixture.Get(t, who); now.Version != was.Version || now.Items[0].Quantity != n {
-			t.Fatalf("imported %+v over %+v", now.Cart, was.Cart)
+		testenv.NoError(t, fixture.PutDetail(t.Context(), before.Items[0].ID, before.ID, before.Items[0].DishID, n))
+		if now := other.fixture.Get(t, member); now.Version != before.Version || now.Items[0].Quantity != n {
+			t.Fatalf("imported cart = %+v, want a newer version of %+v", now.Cart, before.Cart)
 		}
 	}
 }
 
 // orderAndPut orders the cart, and starts another one with n of dish 101.
 func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
-	return func(t *testing.T, other *shop, who authz.Actor) {
+	return func(t *testing.T, other *shop, member authz.Actor) {
 		t.Helper()
-		testenv.Must(other.CheckOut(t.Context(), who, checkout("there")))(t)
+		testenv.Must(other.CheckOut(t.Context(), member, checkout("there")))(t)
 		if n > 0 {
-			other.fixture.AddDishes(t, who, n, 101)
+			other.fixture.AddDishes(t, member, n, 101)
 		}
 	}
 }
@@ -290,34 +290,34 @@ func orderAndPut(n int64) func(*testing.T, *shop, authz.Actor) {
 func TestService_CheckOut_branch(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		second := orderingtest.Open(t, s.fixture.DB, 2, stock.Unlimited)
-		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
-		of := func(who authz.Actor, c ordering.Checkout) int64 {
+		member, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		of := func(member authz.Actor, c ordering.Checkout) int64 {
 			t.Helper()
-			got := testenv.Must(s.CheckOut(t.Context(), who, c))(t)
+			got := testenv.Must(s.CheckOut(t.Context(), member, c))(t)
 			return got.Order.Scope.Branch
 		}
-		s.fixture.AddDishes(t, who, 1, 101)
-		if b := of(who, checkout("first")); b != 1 {
-			t.Errorf("by default branch %d", b)
+		s.fixture.AddDishes(t, member, 1, 101)
+		if b := of(member, checkout("first")); b != 1 {
+			t.Errorf("CheckOut without a branch: branch %d, want 1", b)
 		}
-		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 201, 1, 2))(t)
-		if b := of(who, checkout("cart's")); b != 2 {
-			t.Errorf("a cart of branch 2 is ordered from branch %d", b)
+		testenv.Must2(s.fixture.Carts.Add(t.Context(), member, 201, 1, 2))(t)
+		if b := of(member, checkout("cart's")); b != 2 {
+			t.Errorf("CheckOut of a cart of branch 2: branch %d, want 2", b)
 		}
 		s.fixture.SetOpen(t, 1, false)
 		s.fixture.AddDishes(t, other, 1, 201)
 		if b := of(other, checkout("open")); b != 2 {
-			t.Errorf("while the first is closed, branch %d", b)
+			t.Errorf("CheckOut while branch 1 is closed: branch %d, want 2", b)
 		}
 		s.fixture.SetOpen(t, 1, true)
-		testenv.Must2(s.fixture.Carts.Add(t.Context(), who, 101, 1, 1))(t)
+		testenv.Must2(s.fixture.Carts.Add(t.Context(), member, 101, 1, 1))(t)
 		chosen := checkout("chosen")
 		chosen.Branch = 2
-		if _, err := s.CheckOut(t.Context(), who, chosen); !errors.Is(err, ordering.ErrUnavailable) {
-			t.Errorf("dishes of one branch from another: %v", err)
+		if _, err := s.CheckOut(t.Context(), member, chosen); !errors.Is(err, ordering.ErrUnavailable) {
+			t.Errorf("dishes of branch 1 from branch 2: error %v, want ErrUnavailable", err)
 		}
 		if n := len(second.Counts(t)); n != 1 {
-			t.Errorf("%d counters of the second branch", n)
+			t.Errorf("%d counters of the second branch, want 1", n)
 		}
 	}, stock.Unlimited)
 }
@@ -325,31 +325,31 @@ func TestService_CheckOut_branch(t *testing.T) {
 // I11: a repetition returns the same order, even if the cart is gone or filled again, or its dishes are sold out.
 func TestService_CheckOut_again(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
-		s.fixture.AddDishes(t, who, 2, 101)
-		first, err := s.CheckOut(t.Context(), who, checkout("a"))
+		member, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		s.fixture.AddDishes(t, member, 2, 101)
+		first, err := s.CheckOut(t.Context(), member, checkout("a"))
 		if err != nil || !first.New {
 			t.Fatal(err)
 		}
 		again := func(why string) {
 			t.Helper()
-			got, err := s.CheckOut(t.Context(), who, checkout("a"))
+			got, err := s.CheckOut(t.Context(), member, checkout("a"))
 			if err != nil || got.New || got.Order.ID != first.Order.ID || got.Order.Number != first.Order.Number {
-				t.Errorf("%s: %+v, %v", why, got, err)
+				t.Errorf("%s: CheckOut = %+v, %v, want the first order %s", why, got, err, first.Order.ID)
 			}
 			changed := checkout("a")
 			changed.Receiver.Name = "Minh"
-			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
-				t.Errorf("%s, another body: %v", why, err)
+			if _, err := s.CheckOut(t.Context(), member, changed); !errors.Is(err, ordering.ErrIdempotency) {
+				t.Errorf("%s, another receiver: error %v, want ErrIdempotency", why, err)
 			}
 			changed = checkout("a")
 			changed.Receiver.Note = ""
-			if _, err := s.CheckOut(t.Context(), who, changed); !errors.Is(err, ordering.ErrIdempotency) {
-				t.Errorf("%s, no note: %v", why, err)
+			if _, err := s.CheckOut(t.Context(), member, changed); !errors.Is(err, ordering.ErrIdempotency) {
+				t.Errorf("%s, no note: error %v, want ErrIdempotency", why, err)
 			}
 		}
 		again("the cart is gone")
-		filled := s.fixture.AddDishes(t, who, 1, 101)
+		filled := s.fixture.AddDishes(t, member, 1, 101)
 		again("the cart is full again")
 		s.admission.try = func(stock.Hold) stock.AdmissionResult { return stock.AdmissionResult{Status: stock.Refused} }
 		again("sold out")
@@ -357,15 +357,15 @@ func TestService_CheckOut_again(t *testing.T) {
 		again("the dish has left the menu")
 		s.fixture.SetOpen(t, 1, false)
 		again("closed")
-		if diff := cmp.Diff(filled.Cart, s.fixture.Get(t, who).Cart); diff != "" {
-			t.Errorf("a repetition has changed the next cart: %s", diff)
+		if diff := cmp.Diff(filled.Cart, s.fixture.Get(t, member).Cart); diff != "" {
+			t.Errorf("the repetition changed the next cart (-want +got):\n%s", diff)
 		}
 		s.admission.try = admit
 		if _, err := s.CheckOut(t.Context(), other, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
-			t.Errorf("another member's clientTxnId: %v", err)
+			t.Errorf("another member's clientTxnId: error %v, want ErrEmpty", err)
 		}
 		if rows := s.fixture.Rows(t); rows.Orders != 1 || rows.Holds != 1 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order and one hold", rows)
 		}
 		s.drift(t)
 	}, 10, 10)
@@ -404,10 +404,10 @@ func TestService_CheckOut_at_once(t *testing.T) {
 		n := 0
 		ids.Range(func(any, any) bool { n++; return true })
 		if n != 1 || made.Load() != 1 || won.Load() != 1 {
-			t.Errorf("%d orders, made %d times; %d of one cart", n, made.Load(), won.Load())
+			t.Errorf("%d orders, made %d times, %d of one cart; want one each", n, made.Load(), won.Load())
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 2, Holds: 2}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want two orders and two holds", rows)
 		}
 		s.drift(t)
 	}, 10)
@@ -417,21 +417,21 @@ func TestService_CheckOut_at_once(t *testing.T) {
 // once.
 func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who := s.fixture.Member(t, 7)
-		s.fixture.AddDishes(t, who, 1, 101)
+		member := s.fixture.Member(t, 7)
+		s.fixture.AddDishes(t, member, 1, 101)
 		s.admission.try = func(h stock.Hold) stock.AdmissionResult {
-			s.fixture.AddDishes(t, who, 1, 102) // as another phone would
+			s.fixture.AddDishes(t, member, 1, 102) // as another phone would
 			return admit(h)
 		}
-		if _, err := s.CheckOut(t.Context(), who, checkout("a")); !errors.Is(err, cart.ErrChanged) {
-			t.Errorf("%v", err)
+		if _, err := s.CheckOut(t.Context(), member, checkout("a")); !errors.Is(err, cart.ErrChanged) {
+			t.Errorf("CheckOut of a changed cart: error %v, want ErrChanged", err)
 		}
-		if v := s.fixture.Get(t, who); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
-			t.Errorf("%d dishes in the cart, leases given back: %v", len(v.Items), s.admission.dropped)
+		if v := s.fixture.Get(t, member); len(v.Items) != 2 || len(s.admission.dropped) != 2 {
+			t.Errorf("%d dishes in the cart, want 2; holds dropped: %v, want 2", len(v.Items), s.admission.dropped)
 		}
 		s.admission.try = admit
-		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || len(got.Order.Items) != 2 {
-			t.Errorf("with another look: %+v, %v", got, err)
+		if got, err := s.CheckOut(t.Context(), member, checkout("a")); err != nil || len(got.Order.Items) != 2 {
+			t.Errorf("CheckOut after the change = %+v, %v, want both dishes", got, err)
 		}
 		s.drift(t)
 	}, 10, 10)
@@ -449,23 +449,23 @@ func TestService_CheckOut_fails_half_way(t *testing.T) {
 			t.Helper()
 			testenv.Must(s.fixture.DB.Exec(context.Background(), stmts.Must(name)))(t)
 		}
-		who := s.fixture.Member(t, 7)
-		was := s.fixture.AddDishes(t, who, 2, 101)
+		member := s.fixture.Member(t, 7)
+		before := s.fixture.AddDishes(t, member, 2, 101)
 		run("spoke")
 		run("put") // the cart, which the transaction deletes last, can no longer be deleted
-		if _, err := s.CheckOut(t.Context(), who, checkout("a")); err == nil {
+		if _, err := s.CheckOut(t.Context(), member, checkout("a")); err == nil {
 			t.Fatal("the cart was deleted after all")
 		}
-		testenv.Equal(t, was.Cart, s.fixture.Get(t, who).Cart)
+		testenv.Equal(t, before.Cart, s.fixture.Get(t, member).Cart)
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Carts: 1, Lines: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want only the cart with its line", rows)
 		}
 		run("clear")
-		if got, err := s.CheckOut(t.Context(), who, checkout("a")); err != nil || !got.New {
-			t.Errorf("the same request again: %v", err)
+		if got, err := s.CheckOut(t.Context(), member, checkout("a")); err != nil || !got.New {
+			t.Errorf("the same request again: %v, want a new order", err)
 		}
 		if rows := s.fixture.Rows(t); rows != (carttest.Rows{Orders: 1, Holds: 1}) {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one order and one hold", rows)
 		}
 		s.drift(t)
 	}, 10)
@@ -476,17 +476,17 @@ func TestService_CheckOut_storm(t *testing.T) {
 	const members, quota = 200, 60
 	eachShop(t, func(t *testing.T, s *shop) {
 		shops := []*shop{s, s.otherProcess(t)}
-		who, was := make([]authz.Actor, members), make([]cart.Cart, members)
+		member, before := make([]authz.Actor, members), make([]cart.Cart, members)
 		for i := range members {
-			who[i] = s.fixture.Member(t, int64(i+1))
-			was[i] = s.fixture.AddDishes(t, who[i], 1, 101).Cart
+			member[i] = s.fixture.Member(t, int64(i+1))
+			before[i] = s.fixture.AddDishes(t, member[i], 1, 101).Cart
 		}
 		var won atomic.Int64
 		var wg sync.WaitGroup
 		lost := make([]bool, members)
 		for i := range members {
 			wg.Go(func() {
-				_, err := shops[i%2].CheckOut(t.Context(), who[i], checkout("storm"))
+				_, err := shops[i%2].CheckOut(t.Context(), member[i], checkout("storm"))
 				if err == nil {
 					won.Add(1)
 				} else if lost[i] = errors.Is(err, ordering.ErrSoldOut); !lost[i] {
@@ -496,15 +496,15 @@ func TestService_CheckOut_storm(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range members {
-			now := s.fixture.Get(t, who[i]).Cart
-			if lost[i] && cmp.Diff(was[i], now) != "" || !lost[i] && now.ID != 0 {
-				t.Errorf("member %d, refused %t: %+v after %+v", i, lost[i], now, was[i])
+			now := s.fixture.Get(t, member[i]).Cart
+			if lost[i] && cmp.Diff(before[i], now) != "" || !lost[i] && now.ID != 0 {
+				t.Errorf("member %d, refused %t: cart %+v, before %+v; want it kept exactly if refused", i, lost[i], now, before[i])
 			}
 		}
 		rows := s.fixture.Rows(t)
 		want := carttest.Rows{Carts: members - quota, Lines: members - quota, Orders: quota, Holds: quota}
 		if won.Load() != quota || rows != want {
-			t.Errorf("%d orders: %+v", won.Load(), rows)
+			t.Errorf("%d orders, rows %+v, want %d and %+v", won.Load(), rows, quota, want)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: quota, Held: quota}}, s.fixture.Counts(t))
 		s.drift(t)
@@ -515,26 +515,26 @@ func TestService_CheckOut_storm(t *testing.T) {
 func TestService_CheckOut_unpaid(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		limited(s.Service, ordering.Limits{UnpaidPerGuest: 2, UnpaidPerVisit: 1})
-		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
-		out := func(who authz.Actor, key string) (ordering.Receipt, error) {
-			s.fixture.AddDishes(t, who, 1, 101)
-			return s.CheckOut(t.Context(), who, checkout(key))
+		member, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		out := func(member authz.Actor, key string) (ordering.Receipt, error) {
+			s.fixture.AddDishes(t, member, 1, 101)
+			return s.CheckOut(t.Context(), member, checkout(key))
 		}
-		first := testenv.Must(out(who, "a"))(t)
-		if _, err := out(who, "b"); err != nil {
+		first := testenv.Must(out(member, "a"))(t)
+		if _, err := out(member, "b"); err != nil {
 			t.Error(err)
 		}
-		if _, err := out(who, "c"); !errors.Is(err, ordering.ErrUnpaid) {
-			t.Errorf("the third: %v", err)
+		if _, err := out(member, "c"); !errors.Is(err, ordering.ErrUnpaid) {
+			t.Errorf("third unpaid order: error %v, want ErrUnpaid", err)
 		}
 		if _, err := out(other, "a"); err != nil {
-			t.Errorf("another member: %v", err)
+			t.Errorf("order of another member: %v", err)
 		}
-		if _, err := s.Cancel(t.Context(), ordering.Member(who), first.Order.ID); err != nil {
+		if _, err := s.Cancel(t.Context(), ordering.Member(member), first.Order.ID); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.CheckOut(t.Context(), who, checkout("c")); err != nil {
-			t.Errorf("after a cancellation: %v", err)
+		if _, err := s.CheckOut(t.Context(), member, checkout("c")); err != nil {
+			t.Errorf("CheckOut after a cancellation: %v", err)
 		}
 	}, 10)
 }
@@ -542,77 +542,77 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 // Members read, cancel and pay their own orders. Other members receive the same response as for a missing order.
 func TestService_member_orders(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		who, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
+		member, other := s.fixture.Member(t, 7), s.fixture.Member(t, 8)
 		var ids []string
 		for i := range 5 {
-			s.fixture.AddDishes(t, who, 1, 101)
-			got := testenv.Must(s.CheckOut(t.Context(), who, checkout(fmt.Sprint(i))))(t)
+			s.fixture.AddDishes(t, member, 1, 101)
+			got := testenv.Must(s.CheckOut(t.Context(), member, checkout(fmt.Sprint(i))))(t)
 			ids = append([]string{got.Order.ID}, ids...)
 			s.fixture.Clock.Advance(1e9)
 		}
 		dine := testenv.Must(s.Place(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"},
 			request("dine-in")))(t)
-		page, total, err := s.MemberOrders(t.Context(), who, 2, 1)
+		page, total, err := s.MemberOrders(t.Context(), member, 2, 1)
 		if err != nil || total != 5 || len(page) != 2 || page[0].ID != ids[1] || page[1].ID != ids[2] || len(page[0].Items) != 1 {
-			t.Errorf("%d of %d, %v", len(page), total, err)
+			t.Errorf("page of %d of %d orders, %v, want the second and third of 5", len(page), total, err)
 		}
 		if none, total, err := s.MemberOrders(t.Context(), other, 10, 0); err != nil || total != 0 || len(none) != 0 {
-			t.Errorf("another's list has %d, %v", total, err)
+			t.Errorf("another member's list: total %d, %v, want none", total, err)
 		}
-		foreign := []string{dine.Order.ID, "06gvsv4adlo01am6obvdlo01to", "nonsense", strings.Repeat("x", 64), ids[0]}
-		for i, id := range foreign {
-			who := who
-			if i == len(foreign)-1 {
-				who = other
+		otherOrders := []string{dine.Order.ID, "06gvsv4adlo01am6obvdlo01to", "nonsense", strings.Repeat("x", 64), ids[0]}
+		for i, id := range otherOrders {
+			member := member
+			if i == len(otherOrders)-1 {
+				member = other
 			}
-			_, get := s.Order(t.Context(), ordering.Member(who), id)
-			_, end := s.Cancel(t.Context(), ordering.Member(who), id)
-			_, _, pay := s.Pay(t.Context(), ordering.Member(who), id, payment.Sandbox, ordering.Client{})
+			_, get := s.Order(t.Context(), ordering.Member(member), id)
+			_, end := s.Cancel(t.Context(), ordering.Member(member), id)
+			_, _, pay := s.Pay(t.Context(), ordering.Member(member), id, payment.Sandbox, ordering.Client{})
 			for what, err := range map[string]error{"get": get, "cancel": end, "pay": pay} {
 				if !errors.Is(err, ordering.ErrNotFound) {
-					t.Errorf("%s %s: %v", what, id, err)
+					t.Errorf("%s another member's order %s: error %v, want ErrNotFound", what, id, err)
 				}
 			}
 		}
 		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1, VisitID: s.fixture.Visit, Hash: "guest"}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("a guest sees a member's order: %v", err)
+			t.Errorf("a guest reads a member's order: error %v, want ErrNotFound", err)
 		}
 		if _, err := s.Order(t.Context(), ordering.Guest{Branch: 1}, ids[0]); !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("a guest without a visit sees a member's order: %v", err)
+			t.Errorf("a guest without a visit reads a member's order: error %v, want ErrNotFound", err)
 		}
-		canceled, err := s.Cancel(t.Context(), ordering.Member(who), ids[0])
+		canceled, err := s.Cancel(t.Context(), ordering.Member(member), ids[0])
 		if err != nil || canceled.Status != ordering.Canceled || canceled.CancelReason != ordering.UserCanceled {
-			t.Errorf("%+v, %v", canceled, err)
+			t.Errorf("Cancel = %+v, %v, want CANCELED by the user", canceled, err)
 		}
 		testenv.Must(s.MockCallback(t.Context(), ids[1], payment.Sandbox, ordering.MockSuccess, "{}"))(t)
-		if _, err := s.Cancel(t.Context(), ordering.Member(who), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
-			t.Errorf("a paid order: %v", err)
+		if _, err := s.Cancel(t.Context(), ordering.Member(member), ids[1]); !errors.Is(err, ordering.ErrNotCancelable) {
+			t.Errorf("Cancel of a paid order: error %v, want ErrNotCancelable", err)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 4, Used: 1}}, s.fixture.Counts(t))
 		s.drift(t)
 	}, 10)
 }
 
-// Section 5.4 of the reference: a checkout creates the order's keys and deletes the cart's.
+// Section 5.4 of restaurant-redis.md: a checkout creates the order's keys and deletes the cart's.
 func TestService_CheckOut_documents(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		m := carttest.NewDocuments(s.fixture.Restaurant, redisdbtest.Embedded(t))
-		who := s.fixture.Member(t, 7)
-		v := s.fixture.AddDishes(t, who, 2, 101, 102)
+		member := s.fixture.Member(t, 7)
+		v := s.fixture.AddDishes(t, member, 2, 101, 102)
 		m.Verify(t)
 		c, one, two := fmt.Sprint(v.ID), fmt.Sprint(v.Items[0].ID), fmt.Sprint(v.Items[1].ID)
 		gone := []string{"cart:" + c, "cart:index:user:7", "user:7:cart", "cart:" + c + ":items", "cartDetail:index:cart:" + c,
 			"cartDetail:" + one, "cartDetail:" + two, "cart:list", "cartDetail:list"}
 		for _, key := range gone {
 			if _, missing := m.Get(t, key); missing {
-				t.Errorf("%s is not there before the checkout", key)
+				t.Errorf("key %s is missing before the checkout", key)
 			}
 		}
-		got := testenv.Must(s.CheckOut(t.Context(), who, checkout("a")))(t)
+		got := testenv.Must(s.CheckOut(t.Context(), member, checkout("a")))(t)
 		m.Verify(t)
 		for _, key := range gone {
 			if left, missing := m.Get(t, key); !missing {
-				t.Errorf("%s is still %s", key, left)
+				t.Errorf("key %s after the checkout = %s, want none", key, left)
 			}
 		}
 		id := got.Order.ID
@@ -629,7 +629,7 @@ func TestService_CheckOut_documents(t *testing.T) {
 		for _, part := range []string{`"userId":"7"`, `"receiverName":"Lan"`, `"receiverPhone":"0912345678"`, `"kind":"DELIVERY"`,
 			`"receiverAddress":"12 Hàng Bạc, Hà Nội"`, `"receiverEmail":"lan@example.com"`, `"receiverNote":"Cổng 2\nTầng 3"`, `"totalPrice":4000`} {
 			if !strings.Contains(doc, part) {
-				t.Errorf("%s is not in %s", part, doc)
+				t.Errorf("%s is missing in order %s", part, doc)
 			}
 		}
 	}, 10, 10)

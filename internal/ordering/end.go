@@ -52,15 +52,15 @@ func (s *Service) end(ctx context.Context, e End) (Order, error) {
 // Limits of one ExpireOverdue call. It goes on after a full batch, so that a backlog, as after a night without a worker,
 // clears without waiting for the next run. A batch fits into one transaction of the ledger and leaves room for guests.
 const (
-	expireBatch = 500 // orders per batch
-	expireRuns  = 40  // batches
+	expireBatch      = 500 // orders per batch
+	maxExpireBatches = 40  // per call
 )
 
 // ExpireOverdue expires unpaid orders past their deadline and returns their number. Any number of processes may run
 // it: the ledger checks each order again under its locks, and skips those paid or cancelled in the meantime.
 func (s *Service) ExpireOverdue(ctx context.Context) (int, error) {
 	total := 0
-	for range expireRuns {
+	for range maxExpireBatches {
 		// Orders that ended in the last batch are not returned again.
 		ids, err := s.Reader.Overdue(ctx, s.Now(), expireBatch)
 		if err != nil || len(ids) == 0 {

@@ -11,12 +11,12 @@ import (
 // An unpaid order can be extended twice. The deadline of its hold moves with it.
 func TestBatch_ExtendDeadline(t *testing.T) {
 	for _, c := range []struct {
-		name, story string
-		asked       time.Duration // the deadline that the client saw, since placement
-		err         error
-		changed     bool
-		payBy       time.Duration
-		left        int
+		name, story  string
+		seenDeadline time.Duration // the deadline that the client saw, since placement
+		err          error
+		changed      bool
+		payBy        time.Duration
+		left         int
 	}{
 		{"once", "", time.Minute, nil, true, 6 * time.Minute, 1},
 		{"twice", "more:1m", 6 * time.Minute, nil, true, 11 * time.Minute, 0},
@@ -37,7 +37,7 @@ func TestBatch_ExtendDeadline(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPaymentStory(t, c.story)
 			before, hold := p.order(), p.b.Deadlines["o-a"]
-			p.do(&ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(c.asked)})
+			p.do(&ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(c.seenDeadline)})
 			o := p.order()
 			if !errors.Is(p.r.Err, c.err) || p.r.Changed != c.changed || o.ExtensionsLeft() != c.left || !o.PayBy.Equal(now.Add(c.payBy)) {
 				t.Errorf("changed %v, %v, to be paid by %v, %d more", p.r.Changed, p.r.Err, o.PayBy.Sub(now), o.ExtensionsLeft())

@@ -142,11 +142,11 @@ func (s *Service) ConfirmApproved(ctx context.Context, ref, transaction, headers
 
 // awaitCapture starts the capture and waits for it until ctx ends. The capture itself is not cancelled with ctx: an
 // interrupted one leaves the outcome unknown. Close waits for captures that outlive their requests.
-func (s *Service) awaitCapture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
+func (s *Service) awaitCapture(ctx context.Context, d Detail, a payment.Attempt, from payment.State, headers string) {
 	done := make(chan struct{})
 	s.captures.Go(func() {
 		defer close(done)
-		s.recoverPanic(ctx, func() { s.capture(context.WithoutCancel(ctx), d, a, was, headers) })
+		s.recoverPanic(ctx, func() { s.capture(context.WithoutCancel(ctx), d, a, from, headers) })
 	})
 	select {
 	case <-done:
@@ -196,11 +196,11 @@ const captureTimeout = 50 * time.Second
 
 // capture captures an attempt if it is still in the state was and its order can be paid, so that only one caller
 // captures. It records the outcome with headers. The outcome is written even if ctx has ended by then.
-func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, was payment.State, headers string) {
+func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, from payment.State, headers string) {
 	ctx, cancel := context.WithTimeout(ctx, captureTimeout)
 	defer cancel()
 	// The claim commits first. If the process ends during the capture, CheckPayments finds the attempt in CONFIRMING.
-	r, err := s.Ledger.Do(ctx, &Confirm{OrderID: d.ID, AttemptID: a.ID, Was: was})
+	r, err := s.Ledger.Do(ctx, &Confirm{OrderID: d.ID, AttemptID: a.ID, From: from})
 	if err != nil || !r.Changed {
 		s.logGatewayError(ctx, "a payment could not be confirmed", a, err)
 		return
@@ -229,7 +229,7 @@ func (s *Service) logGatewayError(ctx context.Context, what string, a payment.At
 // MockResult is a result that the sandbox reports.
 type MockResult string
 
-// Results of the sandbox, with the values of the reference (qr-ordering.md, section 3).
+// Results of the sandbox, with the values of qr-ordering.md, section 3.
 const (
 	MockSuccess MockResult = "SUCCESS"
 	MockCancel  MockResult = "CANCEL"
@@ -293,7 +293,7 @@ func (r *Redirect) decide(b *Batch) Result {
 type Confirm struct {
 	OrderID   string
 	AttemptID string
-	Was       payment.State // the state that the caller read; if it has changed, another caller has claimed the capture
+	From      payment.State // the state that the caller read; if it has changed, another caller has claimed the capture
 }
 
 // Target implements Command.
@@ -308,7 +308,7 @@ func (c *Confirm) decide(b *Batch) Result {
 		return Result{Err: payment.ErrAttempt}
 	}
 	a := b.Attempts[o.ID][i]
-	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.capturing(o, a.ID) || !a.StartConfirm(c.Was, b.Now) {
+	if !o.PaymentStatus.payable() || !b.Now.Before(o.ExpiresAt) || b.capturing(o, a.ID) || !a.StartConfirm(c.From, b.Now) {
 		return Result{Order: *o, Attempt: a}
 	}
 	b.Attempts[o.ID][i] = a

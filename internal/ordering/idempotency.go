@@ -20,7 +20,7 @@ import (
 // A client repeats a request to place an order when it has received no response. The repetition has the same
 // clientTxnId and must not place a second order (I11). There are four cases, in the order in which a request meets them:
 //
-//  1. The first request is still running in this process: Service.once lets the second wait for its result.
+//  1. The first request is still running in this process: Service.placeIdempotent lets the second wait for its result.
 //  2. The order was placed, but the repetition would be refused before it reaches the ledger, for example because its
 //     dishes are sold out by now: Service.priorOr returns the order instead of the refusal.
 //  3. Both are in one batch, as when they reached two processes: Place.decide finds the first in Batch.placed.
@@ -80,10 +80,10 @@ func digestOf(request any) string {
 // abandoned half-way when the guest's phone disconnects, and other requests may be waiting for the result.
 const placeTimeout = 8 * time.Second
 
-// once runs place for all requests with the same key and content that arrive while it runs, and returns its result to
-// each. A repeated request thus never competes with the first one for the last unit. Only the first request receives
-// isNew.
-func (s *Service) once(
+// placeIdempotent runs place for all requests with the same key and content that arrive while it runs, and returns its
+// result to each. A repeated request thus never competes with the first one for the last unit. Only the first request
+// receives isNew.
+func (s *Service) placeIdempotent(
 	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
 ) (receipt Receipt, err error) {
 	var first atomic.Bool

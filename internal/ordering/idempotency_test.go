@@ -19,7 +19,7 @@ func TestService_once_panics(t *testing.T) {
 		for range 2 {
 			go func() {
 				defer func() { crashes <- recover() }()
-				_, err := s.once(t.Context(), IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+				_, err := s.placeIdempotent(t.Context(), IdempotencyKey{ClientTxnID: "1"}, "digest", place)
 				results <- err
 			}()
 		}
@@ -46,7 +46,7 @@ func TestService_once_abandoned(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		first, second := make(chan Receipt, 1), make(chan error, 1)
 		go func() {
-			r, err := s.once(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+			r, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
 			if err != nil {
 				t.Error(err)
 			}
@@ -54,13 +54,13 @@ func TestService_once_abandoned(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := s.once(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+			_, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
 			second <- err
 		}()
 		synctest.Wait()
 		leave()
 		if err := <-second; !errors.Is(err, context.Canceled) {
-			t.Errorf("the repetition: %v", err)
+			t.Errorf("the repetition: error %v, want Canceled", err)
 		}
 		close(release)
 		if r := <-first; r.Order.ID != "7" || !r.New {

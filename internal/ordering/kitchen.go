@@ -38,7 +38,7 @@ const (
 type Step struct {
 	OrderID string
 	Kind    StepKind
-	Version int64 // of the order that the client saw; 0: not checked
+	Version int64 // the version of the order that the client saw; 0: not checked
 	By      authz.Actor
 	Today   string // the branch's current business date, for a recall
 }
@@ -46,7 +46,7 @@ type Step struct {
 // MarkItem marks a line of an order as done or not done.
 type MarkItem struct {
 	OrderID string
-	Index   int // of Order.Items
+	Index   int // index in Order.Items
 	Done    bool
 	Version int64 // as in Step
 }
@@ -55,7 +55,7 @@ type MarkItem struct {
 // recall adds another row.
 type StepTaken struct {
 	OrderID  string
-	Version  int64 // of the order after the step
+	Version  int64 // the order's version after the step
 	At       time.Time
 	From, To Status
 	By       string // the actor
@@ -67,9 +67,9 @@ var (
 	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "This order has already moved on.")
 	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed. Reload it.")
 	ErrVoided    = fault.New(fault.Conflict, "voided",
-		"This order has been refunded. Load it again, then dismiss it.")
+		"This order has been refunded. Reload it, then dismiss it.")
 	ErrRecallOver = fault.New(fault.Conflict, "recall_over", "This order was served too long ago to undo.")
-	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "The order has no such line.")
+	ErrLine       = fault.New(fault.NotFound, "order_line_not_found", "Order line not found.")
 )
 
 // stages returns the statuses that the order passes in the kitchen, in order. CANCELED is not among them: an ended
@@ -106,7 +106,7 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	case s.Kind == Recall && stale:
 		return nil, o.refuse(ErrChanged)
 	case s.Kind == Recall:
-		return o.back(stages, at, s.Today, now)
+		return o.recallTarget(stages, at, s.Today, now)
 	// The ticket is off the board. A tap from an outdated screen changes nothing.
 	case o.served() || o.VoidSeen:
 		return nil, nil
@@ -126,9 +126,9 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 	return stages[at+1 : aim.to+1], nil
 }
 
-// back returns the status that a recall leads to. A ticket that was cleared because of its refund returns to its own
-// status. The limits apply to served and cleared tickets only; others may go back at any time.
-func (o *Order) back(stages []Status, at int, today string, now time.Time) ([]Status, error) {
+// recallTarget returns the status that a recall leads to. A ticket that was cleared because of its refund returns to
+// its own status. The limits apply to served and cleared tickets only; others may go back at any time.
+func (o *Order) recallTarget(stages []Status, at int, today string, now time.Time) ([]Status, error) {
 	ago := now.Sub(o.SteppedAt)
 	late := ago > shownServed && (o.Scope.Date != today || ago > recallFor)
 	switch {

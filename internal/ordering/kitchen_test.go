@@ -106,7 +106,7 @@ func checkStep(t *testing.T, o ordering.Order, s ordering.Step, want string) {
 		from, n = ordering.Voided, 1
 	}
 	if r.Err != nil || !r.Changed || b.Changed["o"] == nil || o.Version != before.Version+int64(n) || o.SteppedAt != now {
-		t.Fatalf("%+v, %v", r, r.Err)
+		t.Fatalf("step = %+v, %v, want %d versions more at %v", r, r.Err, n, now)
 	}
 	if cleared := to == ordering.Voided; o.VoidSeen != cleared || !cleared && o.Status != to || cleared && o.Status != before.Status {
 		t.Errorf("it is %s, cleared %t, want %s", o.Status, o.VoidSeen, want)
@@ -210,14 +210,14 @@ func TestBatch_mark(t *testing.T) {
 			c.mark.OrderID = "o"
 			r := b.Decide([]ordering.Command{&c.mark})[0]
 			if !errors.Is(r.Err, c.want) || r.Changed != c.changed {
-				t.Fatalf("%+v, %v", r, r.Err)
+				t.Fatalf("mark = %+v, %v, want %v and changed %t", r, r.Err, c.want, c.changed)
 			}
 			at, marked := b.Marks[ordering.Line{OrderID: "o", Index: c.mark.Index}]
 			if marked != c.changed || (b.Changed["o"] != nil) != c.changed || len(b.Events) != 0 {
 				t.Errorf("effects %+v", b.Effects)
 			}
 			if c.changed && (at.IsZero() == c.mark.Done || r.Order.Items[c.mark.Index].DoneAt != at || r.Order.Version != 8) {
-				t.Errorf("%v: %+v", at, r.Order)
+				t.Errorf("marked at %v: %+v, want the line done and version 8", at, r.Order)
 			}
 			if !earlier[0].DoneAt.IsZero() || earlier[1].DoneAt.IsZero() {
 				t.Error("an earlier result was changed")

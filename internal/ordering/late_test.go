@@ -62,7 +62,7 @@ func TestBatch_acceptLate(t *testing.T) {
 				return
 			}
 			if o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed || o.HoldID == "o-a" || o.CanceledAt.IsZero() {
-				t.Errorf("%+v", o)
+				t.Errorf("order = %+v, want a PAID and PLACED one with a new hold", o)
 			}
 			if n, _ := b.Balances.Count(stock.Key{Scope: scope, Item: 11}); n.Used != 3 || n.Held != 0 {
 				t.Errorf("counted %+v", n)

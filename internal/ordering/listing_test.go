@@ -16,12 +16,12 @@ func TestParseNumber(t *testing.T) {
 		"b 1": {Whole: 1000}, " A-7 ": {Whole: 7},
 	} {
 		if got, err := ordering.ParseNumber(text); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", text, got, err)
+			t.Errorf("ParseNumber(%q) = %+v, %v, want %+v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"0", "A-000", "1000", "A-1000", "A", "-", "A--1", "4 2", "%", "' OR 1", "ABCDE-1", "Ä-1", "٣"} {
 		if _, err := ordering.ParseNumber(text); !errors.Is(err, ordering.ErrInvalidNumber) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("ParseNumber(%q): error %v, want ErrInvalidNumber", text, err)
 		}
 	}
 }

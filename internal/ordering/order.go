@@ -90,13 +90,13 @@ type Order struct {
 	Scope         stock.Scope // branch and business date, fixed when the order was placed (I14)
 	Kind          Kind
 	VisitID       string // empty unless DINE_IN
-	GuestHash     string // of the phone that placed it; empty unless DINE_IN
+	GuestHash     string // token hash of the phone that placed it; empty unless DINE_IN
 	UserID        int64  // the member; 0 with DINE_IN
 	Receiver      Receiver
 	MenuVersionID int64
 	HoldID        string // id of the current hold
 	ClientTxnID   string
-	Digest        string // of the request that placed it, see digestOf
+	Digest        string // digest of the request that placed it, see digestOf
 	Number        int64  // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus

@@ -146,19 +146,19 @@ type Settle struct {
 	Method    payment.Method // used if AttemptID is empty
 	State     payment.State  // what the gateway reports
 	Amount    int64          // captured; 0 if the gateway does not report it
-	Currency  money.Currency // of Amount; empty if the gateway does not report it
+	Currency  money.Currency // currency of Amount; empty if the gateway does not report it
 	Ref       string
 	Source    string // CALLBACK, CHECK or STAFF
 	Late      *Late  // set to accept cash for an expired order
 	Raw       string
-	Headers   string      // of the request that carried the report
+	Headers   string      // HTTP headers of the request that carried the report
 	By        authz.Actor // the staff member; zero for gateways
 	Today     string      // the branch's current business date: late money cannot take units of a past day
 }
 
 // Late allows Settle to revive an expired order.
 type Late struct {
-	Recipes map[int64][]stock.Line // for naming the dishes that are short
+	Recipes map[int64][]stock.Line // to name the dishes that have sold out
 }
 
 // Target implements Command.

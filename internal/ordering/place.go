@@ -60,7 +60,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		return Receipt{}, err
 	}
 	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
-	return s.once(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
+	return s.placeIdempotent(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
 		// The menu or the branch may have changed since the original request. A repetition still returns its order.
 		o, err := s.price(ctx, g, r)
 		if err != nil {
@@ -259,7 +259,7 @@ func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) 
 			total, ok = money.Plus(total, amount)
 		}
 		if !ok {
-			return nil, 0, fault.New(fault.Invalid, "invalid", "The order is too large to be paid.")
+			return nil, 0, fault.New(fault.Invalid, "invalid", "The order total is too high.")
 		}
 		items[i] = Item{
 			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...),

@@ -92,7 +92,7 @@ func TestCheckout_normal(t *testing.T) {
 		in := good
 		c.change(&in)
 		if _, err := in.normalized(); (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("checkout with %s: error %v, want success %t", name, err, c.ok)
 		}
 	}
 }

@@ -103,13 +103,13 @@ type Exceptions struct {
 type Exception struct {
 	ID       string
 	OrderID  string
-	Number   int64 // of the order
+	Number   int64 // order number
 	BizDate  string
 	Method   payment.Method
 	Amount   int64
 	Currency money.Currency
 	State    string
-	Reason   string // of a refund
+	Reason   string // why the money is refunded
 	Ref      string // the gateway's reference or its last response
 	At       time.Time
 

@@ -38,7 +38,7 @@ type RecordRefundResult struct {
 	State    payment.RefundState // SENDING: send the refund; the other states are results
 	Ref      string
 	Code     string
-	Note     string      // of the staff
+	Note     string      // the staff's note
 	By       authz.Actor // the zero Actor for a gateway
 }
 
@@ -48,7 +48,7 @@ const MaxNote = 500
 // checkNote requires a reason, which is stored with the decision.
 func checkNote(note string) error {
 	if n := utf8.RuneCountInString(note); n == 0 || n > MaxNote {
-		return fault.Newf(fault.Invalid, "invalid", "A reason of 1 to %d characters is needed.", MaxNote)
+		return fault.Newf(fault.Invalid, "invalid", "Enter a reason of 1 to %d characters.", MaxNote)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ type AttemptFilter struct {
 // ListedAttempt is an attempt with the short number of its order.
 type ListedAttempt struct {
 	payment.Attempt
-	Number  int64 // of the order
+	Number  int64 // order number
 	BizDate string
 }
 

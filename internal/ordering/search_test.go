@@ -22,7 +22,7 @@ func TestParseSearch(t *testing.T) {
 		"%_'; DROP TABLE x": {Table: "%_'; drop table x", Words: []string{"drop", "table"}},
 	} {
 		if diff := cmp.Diff(want, ordering.ParseSearch(text)); diff != "" {
-			t.Errorf("%q: %s", text, diff)
+			t.Errorf("ParseSearch(%q) (-want +got):\n%s", text, diff)
 		}
 	}
 	digits := ordering.ParseSearch("42").Numbers
@@ -40,7 +40,7 @@ func TestNameWords(t *testing.T) {
 		"🍜":              nil,
 	} {
 		if diff := cmp.Diff(want, ordering.NameWords(name)); diff != "" {
-			t.Errorf("%q: %s", name, diff)
+			t.Errorf("NameWords(%q) (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -102,7 +102,7 @@ type Reader interface {
 	// Phones returns the hashes of the phones of a visit that ordered or added to its shared cart, in the order in which
 	// they first did.
 	Phones(ctx context.Context, visit string) ([]string, error)
-	// TableOf returns the label of the visit's table, also after the visit has closed; "" if there is none.
+	// TableOf returns the label of the visit's table, even after the visit has closed; "" if there is none.
 	TableOf(ctx context.Context, visit string) (label string, err error)
 	// Exceptions returns the payments that need the staff, at most limit of each kind, oldest first.
 	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
@@ -143,7 +143,7 @@ type Service struct {
 	// must not block; it may be nil.
 	CartOrdered func(branch int64, visit string)
 
-	placing      singleflight.Group                // requests in progress by key and digest, see once
+	placing      singleflight.Group                // requests in progress by key and digest, see placeIdempotent
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
 	captures     sync.WaitGroup                    // running captures, which may outlive their requests
 }
@@ -169,7 +169,7 @@ func (s *Service) newID() string { return uid.New(s.Now()) }
 type Guest struct {
 	Branch  int64
 	VisitID string
-	Hash    string // of the customer token
+	Hash    string // hash of the customer token
 }
 
 // Member is a member who acts on one of their own orders.
@@ -242,8 +242,8 @@ func (s *Service) order(ctx context.Context, id string) (Detail, error) {
 }
 
 // MemberOrders returns a page of a member's orders, newest first, and the total number.
-func (s *Service) MemberOrders(ctx context.Context, who authz.Actor, limit, offset int) ([]Order, int64, error) {
-	return s.Reader.OfMember(ctx, who.UserID, limit, offset)
+func (s *Service) MemberOrders(ctx context.Context, actor authz.Actor, limit, offset int) ([]Order, int64, error) {
+	return s.Reader.OfMember(ctx, actor.UserID, limit, offset)
 }
 
 // Counter is a counter metric. Count adds one under the given label values.

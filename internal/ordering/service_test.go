@@ -155,10 +155,10 @@ func TestService_Place_atOnce(t *testing.T) {
 			t.Errorf("repeated when sold out: %+v, %v", got, err)
 		}
 		if _, err := s.Place(t.Context(), guest, request("same", ordering.RequestItem{ItemID: 101, Qty: 2})); !errors.Is(err, ordering.ErrIdempotency) {
-			t.Errorf("another body when sold out: %v", err)
+			t.Errorf("another body when sold out: error %v, want ErrIdempotency", err)
 		}
 		if _, err := s.Place(t.Context(), guest, request("other")); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("another request: %v", err)
+			t.Errorf("another request: error %v, want ErrSoldOut", err)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestService_ownership(t *testing.T) {
 		"staff, none": second(s.Cancel(t.Context(), ordering.Staff(authz.System()), "*")),
 	} {
 		if !errors.Is(err, ordering.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: error %v, want ErrNotFound", name, err)
 		}
 	}
 }

@@ -52,12 +52,12 @@ func TestSubscriptions(t *testing.T) {
 
 func TestSubscriptions_branch(t *testing.T) {
 	var w Subscriptions
-	here, end := w.SubscribeBranch(1)
-	there, endThere := w.SubscribeBranch(2)
+	first, end := w.SubscribeBranch(1)
+	second, endSecond := w.SubscribeBranch(2)
 	order, endOrder := w.Subscribe("a")
 	for name, c := range map[string]struct {
-		act                func()
-		here, there, order bool
+		act                  func()
+		first, second, order bool
 	}{
 		"a change of ours":        {func() { w.Changed(changed("a", "b")) }, true, false, true},
 		"a change of another's":   {func() { w.Notify(2, "a") }, false, true, true},
@@ -68,12 +68,12 @@ func TestSubscriptions_branch(t *testing.T) {
 		"nothing at all changed":  {func() { w.Changed(nil) }, false, false, false},
 	} {
 		c.act()
-		if got := [3]bool{awake(here), awake(there), awake(order)}; got != [3]bool{c.here, c.there, c.order} {
+		if got := [3]bool{awake(first), awake(second), awake(order)}; got != [3]bool{c.first, c.second, c.order} {
 			t.Errorf("%s wakes %v", name, got)
 		}
 	}
 	end()
-	endThere()
+	endSecond()
 	endOrder()
 	if len(w.branches.Keys())+len(w.orders.Keys()) != 0 {
 		t.Error("a branch or an order without subscribers is kept")

@@ -45,8 +45,8 @@ var (
 	ErrAmount   = fault.New(fault.Invalid, "amount_mismatch", "The amount does not match the order.")
 	ErrAttempts = fault.New(fault.TooMany, "too_many_attempts",
 		"Too many payment attempts for this order. Please ask the staff.")
-	ErrAttempt = fault.New(fault.NotFound, "payment_not_found", "There is no such payment.")
-	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "There is no such refund.")
+	ErrAttempt = fault.New(fault.NotFound, "payment_not_found", "Payment not found.")
+	ErrRefund  = fault.New(fault.NotFound, "refund_not_found", "Refund not found.")
 )
 
 // Attempt is one try to pay one order. Its id, order, method, amount and currency never change: the guest may have
@@ -82,8 +82,8 @@ func (a *Attempt) Redirect(p Page, now time.Time) bool {
 // request: of concurrent callers that read the attempt in state was, only the first may. The comparison with was is a
 // compare-and-set: a report that was stored since the caller read the attempt makes the claim fail. UNKNOWN and
 // CONFIRMING may be claimed again, because a check has shown that the money has not moved yet.
-func (a *Attempt) StartConfirm(was State, now time.Time) bool {
-	if a.State != was || was != Redirected && was != Unknown && was != Confirming {
+func (a *Attempt) StartConfirm(from State, now time.Time) bool {
+	if a.State != from || from != Redirected && from != Unknown && from != Confirming {
 		return false
 	}
 	a.setState(Confirming, now)
@@ -134,7 +134,7 @@ type Event struct {
 	Method     Method
 	Source     string // CALLBACK or STAFF
 	Raw        string
-	Headers    string // of the HTTP request, one per line; empty if there was none
+	Headers    string // HTTP headers of the request, one per line; empty if there was none
 	Verdict    string
 	ReceivedAt time.Time
 }

@@ -30,17 +30,17 @@ func TestAttempt_Settle(t *testing.T) {
 				want = from == payment.Confirming || from == payment.Unknown
 			}
 			if changed := a.Settle(to, "new", now); changed != want {
-				t.Errorf("%s to %s: changed %v", from, to, changed)
+				t.Errorf("Settle from %s to %s = %v, want %v", from, to, changed, want)
 			}
 			final := to == payment.Paid || to == payment.Failed || to == payment.Canceled
 			if want && (a.State != to || a.SettledAt.IsZero() == final || a.GatewayRef != "new") {
-				t.Errorf("%s to %s: %+v", from, to, a)
+				t.Errorf("Settle from %s to %s: attempt %+v, want the new state and reference", from, to, a)
 			}
 			if want && a.CheckAt.IsZero() != final && to != payment.Created {
-				t.Errorf("%s to %s: asked about again at %v", from, to, a.CheckAt)
+				t.Errorf("Settle from %s to %s: next check at %v, want one unless it is final", from, to, a.CheckAt)
 			}
 			if !want && (a.State != from || a.GatewayRef != "old") {
-				t.Errorf("%s to %s left %+v", from, to, a)
+				t.Errorf("refused Settle from %s to %s left %+v, want the old state and reference", from, to, a)
 			}
 		}
 	}
@@ -52,14 +52,14 @@ func TestAttempt_StartConfirm(t *testing.T) {
 		payment.Created, payment.Redirected, payment.Approved, payment.Confirming, payment.Unknown, payment.Review, payment.Paid,
 		payment.Failed, payment.Canceled,
 	}
-	for _, from := range states {
-		for _, was := range states {
+	for _, stored := range states {
+		for _, from := range states {
 			open := from == payment.Redirected || from == payment.Confirming || from == payment.Unknown
-			a := payment.Attempt{State: from}
-			if got, want := a.StartConfirm(was, time.UnixMilli(1)), open && from == was; got != want {
-				t.Errorf("%s, found %s: %v", from, was, got)
-			} else if got && a.State != payment.Confirming || !got && a.State != from {
-				t.Errorf("%s, found %s, became %s", from, was, a.State)
+			a := payment.Attempt{State: stored}
+			if got, want := a.StartConfirm(from, time.UnixMilli(1)), open && stored == from; got != want {
+				t.Errorf("StartConfirm(%s) in state %s = %v, want %v", from, stored, got, want)
+			} else if got && a.State != payment.Confirming || !got && a.State != stored {
+				t.Errorf("StartConfirm(%s) in state %s has set %s", from, stored, a.State)
 			}
 		}
 	}
@@ -69,10 +69,10 @@ func TestAttempt_StartConfirm(t *testing.T) {
 func TestAttempt_Redirect(t *testing.T) {
 	a := payment.Attempt{State: payment.Created}
 	if !a.Redirect(payment.Page{URL: "one", Ref: "1"}, time.UnixMilli(1)) || a.State != payment.Redirected {
-		t.Fatalf("%+v", a)
+		t.Fatalf("attempt after Redirect = %+v, want REDIRECTED", a)
 	}
 	if a.Redirect(payment.Page{URL: "two", Ref: "2"}, time.UnixMilli(2)) || a.URL != "one" || a.GatewayRef != "1" {
-		t.Errorf("%+v", a)
+		t.Errorf("attempt after a second Redirect = %+v, want the first page", a)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestAttempt_failedOnce(t *testing.T) {
 		a := payment.Attempt{Method: method, State: payment.Redirected}
 		a.Settle(payment.Failed, "", now)
 		if want == 0 != a.CheckAt.IsZero() || want != 0 && a.CheckAt.Sub(now) != want {
-			t.Errorf("%s is asked again at %v", method, a.CheckAt)
+			t.Errorf("check of %s after its failure at %v, want after %v", method, a.CheckAt, want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestAttempt_NextCheck(t *testing.T) {
 		now := made.Add(c.age)
 		got := a.NextCheck(now)
 		if c.want == 0 && !got.IsZero() || c.want != 0 && got.Sub(now) != c.want {
-			t.Errorf("%+v: %v", c, got)
+			t.Errorf("NextCheck of %+v = %v, want %v later", c, got, c.want)
 		}
 	}
 }
@@ -127,29 +127,29 @@ func TestRefund(t *testing.T) {
 	r := payment.Refund{Method: payment.Counter, State: payment.RefundDue}
 	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundDone || r.DoneAt != now || r.By != "user:7" || r.Note != "cold" {
-		t.Errorf("money from the till: %+v", r)
+		t.Errorf("refund from the till = %+v, want DONE by user:7", r)
 	}
 	r = payment.Refund{Method: payment.LINEPay, State: payment.RefundDue}
 	r.Approve("user:7", "cold", now)
 	if r.State != payment.RefundSending || r.SendAt != now || !r.DoneAt.IsZero() {
-		t.Errorf("money at a gateway: %+v", r)
+		t.Errorf("refund at a gateway = %+v, want SENDING now", r)
 	}
 	if !r.SetResult(payment.RefundRefused, "", "1164", now) || r.Code != "1164" || !r.SendAt.IsZero() {
-		t.Errorf("refused: %+v", r)
+		t.Errorf("refused refund = %+v, want code 1164 and no next attempt", r)
 	}
 	if !r.SetResult(payment.RefundDone, "portal", "", now) || r.SetResult(payment.RefundRefused, "", "", now) {
-		t.Errorf("what is done stays done: %+v", r)
+		t.Errorf("refund after DONE and then REFUSED = %+v, want DONE", r)
 	}
 	for tries, want := range map[int]time.Duration{0: time.Minute, 3: 8 * time.Minute, 30: 2 * time.Hour, 40: 2 * time.Hour} {
 		r.Tries = tries
 		if got := r.RetryAt(now).Sub(now); got != want || r.Exhausted() != (tries >= 40) {
-			t.Errorf("after %d tries: %v, %v", tries, got, r.Exhausted())
+			t.Errorf("RetryAt after %d tries = %v, exhausted %v, want %v and exhausted from 40 on", tries, got, r.Exhausted(), want)
 		}
 	}
 	r = payment.Refund{Method: payment.VNPay, State: payment.RefundUnknown, Tries: 40, Sent: true, PriorRefunds: []string{"1"}}
 	r.Approve("user:7", "not in the portal", now)
 	if r.State != payment.RefundSending || r.Exhausted() || !r.Sent || r.PriorRefunds == nil {
-		t.Errorf("sent once more: %+v", r)
+		t.Errorf("approved again = %+v, want SENDING, sent before", r)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestMethods_Check(t *testing.T) {
 	} {
 		err := payment.NewMethods(c.offered...).Check(c.method)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, payment.ErrMethod) {
-			t.Errorf("%q with %v: %v", c.method, c.offered, err)
+			t.Errorf("Check(%q) with %v: error %v, want success %t", c.method, c.offered, err, c.ok)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestMethod_CheckAmount(t *testing.T) {
 		{payment.LINEPay, 1, money.VND, false}, {payment.LINEPay, 1, money.THB, true},
 	} {
 		if err := c.method.CheckAmount(c.amount, c.currency); (err == nil) != c.ok {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("CheckAmount of %+v: error %v, want success %t", c, err, c.ok)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Gateway is an external payment service. Money moves there; each of its responses becomes a Report about an attempt.
-// Methods may call the network and are never called within a transaction. They are called concurrently, also for the
+// Methods may call the network and are never called within a transaction. They are called concurrently, even for the
 // same attempt by several processes. Each call has a time limit of its own, so a ctx without a deadline does not wait
 // forever.
 type Gateway interface {
@@ -62,7 +62,7 @@ type Report struct {
 	Currency money.Currency
 	Code     string // the gateway's code
 	Raw      string // as received, without secrets
-	Headers  string // of the HTTP request; empty if there was none
+	Headers  string // headers of the HTTP request; empty if there was none
 }
 
 // RefundRequest is a refund to send to a gateway. It contains everything that identifies the refund at the gateway, so
@@ -77,8 +77,8 @@ type RefundRequest struct {
 	DecidedAt    time.Time // when it was approved
 	Sent         bool      // an earlier request may have reached the gateway
 	PriorRefunds []string  // the ids that Prepare returned
-	Code         string    // of an earlier outcome that staff have checked since; empty for a new refund
-	OtherRefunds []Refund  // of the same attempt
+	Code         string    // code of an earlier outcome that staff have checked since; empty for a new refund
+	OtherRefunds []Refund  // other refunds of the same attempt
 }
 
 // RefundOutcome is the result of a refund request.

@@ -17,7 +17,7 @@ import (
 type LogoFiles struct {
 	ID            string // a hash of the files
 	Mark          []byte // at most as high as requested, and at most three times as wide; transparency is kept
-	Width, Height int    // of Mark
+	Width, Height int    // size of Mark
 	Icons         [][]byte
 }
 

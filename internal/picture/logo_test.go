@@ -61,12 +61,12 @@ func TestProcessLogo(t *testing.T) {
 func TestProcessLogo_refuses(t *testing.T) {
 	p := NewProcessor()
 	if _, err := p.ProcessLogo(t.Context(), []byte("<svg/>"), 160); !errors.Is(err, ErrUnreadable) {
-		t.Errorf("SVG: %v", err)
+		t.Errorf("SVG: error %v, want ErrUnreadable", err)
 	}
 	p.busy <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.ProcessLogo(ctx, asPNG(t, ring(8, 8)), 160); !errors.Is(err, errBusy) {
-		t.Errorf("while another is processed: %v", err)
+		t.Errorf("while another is processed: error %v, want %v", err, errBusy)
 	}
 }

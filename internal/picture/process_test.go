@@ -20,8 +20,8 @@ import (
 
 var sizes = []Size{{960, 120 << 10}, {320, 20 << 10}}
 
-// scene returns a picture that is red on the left, green on the right, and blue along the top.
-func scene(w, h int) *image.NRGBA {
+// testPicture returns a picture that is red on the left, green on the right, and blue along the top.
+func testPicture(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
@@ -120,7 +120,7 @@ func TestDevelop_sizes(t *testing.T) {
 		{100, 4000, 48, 1920, 16, 640}, // at most twice as high as wide
 		{4000, 1, 960, 1, 320, 1},
 	} {
-		all := made(t, asJPEG(t, scene(tt.w, tt.h)), sizes...)
+		all := made(t, asJPEG(t, testPicture(tt.w, tt.h)), sizes...)
 		l, s := all[0].Bounds(), all[1].Bounds()
 		if l.Dx() != tt.lw || l.Dy() != tt.lh || s.Dx() != tt.tw || s.Dy() != tt.th {
 			t.Errorf("%dx%d became %v and %v", tt.w, tt.h, l, s)
@@ -130,7 +130,7 @@ func TestDevelop_sizes(t *testing.T) {
 
 // TestDevelop_orientation writes the picture in each camera orientation and expects it upright.
 func TestDevelop_orientation(t *testing.T) {
-	upright := scene(250, 150)
+	upright := testPicture(250, 150)
 	for o := straight; o <= 8; o++ {
 		held := image.NewNRGBA(image.Rect(0, 0, 250, 150))
 		if o.swaps() {
@@ -164,17 +164,17 @@ func TestOrientation_of_nonsense(t *testing.T) {
 	if orientation(good) != 6 {
 		t.Error("the field is not found")
 	}
-	far := bytes.Clone(good)
-	binary.LittleEndian.PutUint32(far[4:], 0xffffffff)
+	outside := bytes.Clone(good)
+	binary.LittleEndian.PutUint32(outside[4:], 0xffffffff)
 	many := bytes.Clone(good)
 	binary.LittleEndian.PutUint16(many[8:], 0xffff)
 	binary.LittleEndian.PutUint16(many[10:], 1)
 	for name, b := range map[string][]byte{
-		"nothing": nil, "cut off": good[:12], "another mark": append([]byte("XX"), good[2:]...), "far away": far,
+		"nothing": nil, "cut off": good[:12], "another mark": append([]byte("XX"), good[2:]...), "far away": outside,
 		"too many fields": many, "nine": tiff(binary.LittleEndian, "II*\x00", 9), "zero": tiff(binary.LittleEndian, "II*\x00", 0),
 	} {
 		if o := orientation(b); o != straight {
-			t.Errorf("%s: %d", name, o)
+			t.Errorf("orientation of %s = %d, want %d", name, o, straight)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestDevelop_webp(t *testing.T) {
 }
 
 func TestDevelop_transparency_is_white(t *testing.T) {
-	img := scene(400, 400)
+	img := testPicture(400, 400)
 	for i := 3; i < len(img.Pix); i += 4 {
 		img.Pix[i] = 0
 	}
@@ -212,7 +212,7 @@ func TestDevelop_transparency_is_white(t *testing.T) {
 
 // A menu with photos must load quickly: the thumbnail of a detailed picture stays small.
 func TestDevelop_bytes(t *testing.T) {
-	img := scene(2000, 1500)
+	img := testPicture(2000, 1500)
 	random := rand.New(rand.NewPCG(1, 2))
 	for y := 0; y < 1500; y += 9 { // about as much detail as a photo of noodles
 		for x := 0; x < 2000; x += 9 {
@@ -235,7 +235,7 @@ func TestDevelop_bytes(t *testing.T) {
 // claimed returns a PNG that claims a size and has no content.
 func claimed(t *testing.T, w, h uint32) []byte {
 	t.Helper()
-	raw := asPNG(t, scene(1, 1))
+	raw := asPNG(t, testPicture(1, 1))
 	binary.BigEndian.PutUint32(raw[16:], w)
 	binary.BigEndian.PutUint32(raw[20:], h)
 	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
@@ -243,7 +243,7 @@ func claimed(t *testing.T, w, h uint32) []byte {
 }
 
 func TestDevelop_refuses(t *testing.T) {
-	good := asJPEG(t, scene(300, 300))
+	good := asJPEG(t, testPicture(300, 300))
 	for name, c := range map[string]struct {
 		raw  []byte
 		want error
@@ -261,7 +261,7 @@ func TestDevelop_refuses(t *testing.T) {
 		"a WebP without end": {[]byte("RIFF\xff\xff\xff\xffWEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff"), ErrUnreadable},
 	} {
 		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Process of %s: error %v, want %v", name, err, c.want)
 		}
 	}
 }
@@ -271,18 +271,18 @@ func TestDarkroom_one_at_a_time(t *testing.T) {
 	d.busy <- struct{}{} // another picture is being processed
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := d.Process(ctx, asJPEG(t, scene(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
+	if _, _, err := d.Process(ctx, asJPEG(t, testPicture(9, 9)), sizes...); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("who cannot wait: %v", err)
 	}
 	<-d.busy
-	if _, _, err := d.Process(t.Context(), asJPEG(t, scene(9, 9)), sizes...); err != nil {
+	if _, _, err := d.Process(t.Context(), asJPEG(t, testPicture(9, 9)), sizes...); err != nil {
 		t.Error(err)
 	}
 }
 
 // FuzzDevelop feeds files that are nearly pictures: each is refused with a fault or becomes two pictures.
 func FuzzDevelop(f *testing.F) {
-	small := scene(24, 16)
+	small := testPicture(24, 16)
 	f.Add(asJPEG(f, small))
 	f.Add(withExif(asJPEG(f, small), tiff(binary.LittleEndian, "II*\x00", 6)))
 	f.Add(pngWithExif(asPNG(f, small), tiff(binary.BigEndian, "MM\x00*", 8)))
@@ -302,7 +302,7 @@ func FuzzDevelop(f *testing.F) {
 		}
 		for _, file := range files {
 			if c, err := jpeg.DecodeConfig(bytes.NewReader(file)); err != nil || c.Width > 960 || c.Height > 1920 || len(id) != 32 {
-				t.Errorf("%v, %v", c, err)
+				t.Errorf("size = %v, %v, want at most 960 by 1920, with an id of 32 characters", c, err)
 			}
 		}
 	})

@@ -27,11 +27,11 @@ func Allocate(total int64, weights []int64) ([]int64, error) {
 	}
 	switch {
 	case len(weights) > MaxParts:
-		return nil, refused(inFieldf("weights", codeTooMany, "there are at most %d weights", MaxParts))
+		return nil, refused(inFieldf("weights", codeTooMany, "must have at most %d entries", MaxParts))
 	case total < 0 || total > money.Max:
-		return nil, refused(inFieldf("total", codeRange, "the total is between 0 and %d", money.Max))
+		return nil, refused(inFieldf("total", codeRange, "must be between 0 and %d", money.Max))
 	case total > 0 && sum == 0:
-		return nil, refused(inFieldf("weights", codeAllZero, "a total needs a weight above 0"))
+		return nil, refused(inFieldf("weights", codeAllZero, "must have a weight above 0 to split a total"))
 	}
 	return allocate(total, weights), nil
 }

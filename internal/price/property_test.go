@@ -153,13 +153,13 @@ func TestQuote_discounts_of_all_and_nothing(t *testing.T) {
 		plain := testenv.Must(Quote(in))(t)
 		in.Discounts = append(slices.Clone(in.Discounts), Discount{Percent: "0"})
 		if same, err := Quote(in); err != nil || cmp.Diff(plain, same) != "" {
-			t.Errorf("%v %s", err, cmp.Diff(plain, same))
+			t.Errorf("Quote with a discount of 0 %%: error %v, (-without +with):\n%s", err, cmp.Diff(plain, same))
 		}
 		in.Discounts = append(in.Discounts, Discount{Percent: "100"})
 		in.ServiceCharges = []ServiceCharge{{Percent: drawPercent(t), Taxed: true}}
 		r, err := Quote(in)
 		if err != nil || r.Total != 0 || r.Discount != r.Goods {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("Quote with a discount of 100 %% = %+v, %v, want total 0", r, err)
 		}
 		for _, tax := range r.Taxes {
 			if tax.Amount != 0 {
@@ -193,7 +193,7 @@ func TestAllocate_properties(t *testing.T) {
 			return
 		}
 		if err != nil || sumOf(parts) != total {
-			t.Fatalf("%v, %v", parts, err)
+			t.Fatalf("Allocate = %v, %v, want parts that add up to %d", parts, err, total)
 		}
 		for i, w := range weights {
 			down := Down.share(total, w, max(1, sumOf(weights)))
@@ -218,7 +218,7 @@ func TestAllocate_refuses(t *testing.T) {
 		parts, err := Allocate(c.total, c.weights)
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok || fieldsOf(t, f)[0][0] != c.field {
-			t.Errorf("%s: %v, %v", name, parts, err)
+			t.Errorf("Allocate with %s = %v, %v, want a fault about %s", name, parts, err, c.field)
 		}
 	}
 	for _, weights := range [][]int64{nil, {0, 0}, {1}} {

@@ -78,7 +78,7 @@ func TestQuote_published_inclusive(t *testing.T) {
 	for _, v := range readPublished(t).TaxInclusive {
 		r := mustQuote(t, taxed(Inclusive, v.Gross, v.RatePercent, v.Rounding))
 		if tax := r.Taxes[0]; tax.Amount != v.Tax || v.Net != 0 && tax.Base != v.Net || r.Total != v.Gross {
-			t.Errorf("%s: %+v", v.Source, r)
+			t.Errorf("%s: Quote = %+v, want tax %d of %d", v.Source, r, v.Tax, v.Gross)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestQuote_published_exclusive(t *testing.T) {
 	for _, v := range readPublished(t).TaxExclusive {
 		r := mustQuote(t, taxed(Exclusive, v.Net, v.RatePercent, v.Rounding))
 		if tax := r.Taxes[0]; v.Tax != 0 && tax.Amount != v.Tax || v.Total != 0 && r.Total != v.Total || tax.Base != v.Net {
-			t.Errorf("%s: %+v", v.Source, r)
+			t.Errorf("%s: Quote = %+v, want tax %d on %d, total %d", v.Source, r, v.Tax, v.Net, v.Total)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestQuote_published_scope(t *testing.T) {
 			r := mustQuote(t, in)
 			total := max(want[1], v.Total)
 			if want[0] != 0 && r.Taxes[0].Amount != want[0] || r.Total != total {
-				t.Errorf("%s, %s: %+v", v.Source, scope, r)
+				t.Errorf("%s, scope %s: Quote = %+v, want tax %d and total %d", v.Source, scope, r, want[0], total)
 			}
 		}
 	}

@@ -137,7 +137,7 @@ func TestPercent(t *testing.T) {
 
 func TestQuote_refuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil       func(*Input)
+		corrupt     func(*Input)
 		field, code string
 	}{
 		"currency":             {func(in *Input) { in.Currency = "XYZ" }, "currency", codeUnknown},
@@ -182,11 +182,11 @@ func TestQuote_refuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := taxed(Inclusive, 65_000, "8", HalfUp)
-			c.spoil(&in)
+			c.corrupt(&in)
 			r, err := Quote(in)
 			f, ok := errors.AsType[*fault.Error](err)
 			if !ok || f.Kind != fault.Invalid || f.PublicCode() != "invalid" {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("Quote = %+v, %v, want Invalid", r, err)
 			}
 			if got := fieldsOf(t, f); !slices.Contains(got, [2]string{c.field, c.code}) {
 				t.Errorf("refused %v, want %s %s", got, c.field, c.code)

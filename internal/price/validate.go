@@ -27,12 +27,16 @@ const (
 	MaxEntries = 20 // discounts, service charges or components in one list
 )
 
-// badWeights is the sentence for weights, with money.Max.
-const badWeights = "weights are at least 0, and their sum is at most %d"
+// badWeights is the message about weights, with money.Max.
+const badWeights = "must be at least 0, and the weights must add up to at most %d"
 
-// refused returns the fault of fields that Quote or Allocate cannot work with.
+// refused returns the fault of fields that Quote or Allocate cannot work with. Its detail names the first one.
 func refused(err error) error {
-	return fault.New(fault.Invalid, "invalid", "The amounts cannot be computed.").Because(err).WithFields(err)
+	detail := "The amounts cannot be computed."
+	if fields := fault.FieldsOf(err); len(fields) > 0 {
+		detail = fmt.Sprintf("%s %s.", fields[0].Field, fault.PublicText(fields[0]))
+	}
+	return fault.New(fault.Invalid, "invalid", detail).Because(err).WithFields(err)
 }
 
 func inFieldf(field, code, format string, args ...any) error {
@@ -48,27 +52,27 @@ func (c *checker) refusef(field, code, format string, args ...any) {
 
 func (c *checker) amount(field string, n, least int64) {
 	if n < least || n > money.Max {
-		c.refusef(field, codeRange, "it is between %d and %d", least, money.Max)
+		c.refusef(field, codeRange, "must be between %d and %d", least, money.Max)
 	}
 }
 
 func (c *checker) percent(field string, p Percent) (millionths int64) {
 	n, ok := p.millionths()
 	if !ok {
-		c.refusef(field, codePercent, "%.20q is no percentage between 0 and 100 with at most %d decimals", string(p), decimals)
+		c.refusef(field, codePercent, "must be 0 to 100 percent with at most %d decimals, not %.20q", decimals, string(p))
 	}
 	return n
 }
 
 func (c *checker) count(field string, n, most int) {
 	if n > most {
-		c.refusef(field, codeTooMany, "there are at most %d entries", most)
+		c.refusef(field, codeTooMany, "must have at most %d entries", most)
 	}
 }
 
 func oneOf[T ~string](c *checker, field string, v T, known ...T) {
 	if !slices.Contains(known, v) {
-		c.refusef(field, codeUnknown, "it is one of %v", known)
+		c.refusef(field, codeUnknown, "must be one of %v", known)
 	}
 }
 
@@ -76,7 +80,7 @@ func oneOf[T ~string](c *checker, field string, v T, known ...T) {
 func (c *checker) share(field string, percent Percent, amount *int64) (s portion) {
 	switch {
 	case (percent == "") == (amount == nil):
-		c.refusef(field, codeOneOf, "it has a percent or an amount, and not both")
+		c.refusef(field, codeOneOf, "must have a percent or an amount, but not both")
 	case amount != nil:
 		c.amount(field+".amount", *amount, 0)
 		s.amount = *amount
@@ -99,7 +103,7 @@ func (c *checker) discounts(field string, list []Discount) []portion {
 func (c *checker) rates(field string, l Line) []ratePart {
 	if l.Rate != "" {
 		if len(l.Components) > 0 {
-			c.refusef(field, codeOneOf, "it has a rate or components, and not both")
+			c.refusef(field, codeOneOf, "must have a rate or components, but not both")
 		}
 		return []ratePart{{c.percent(field+".rate", l.Rate), 1}}
 	}
@@ -116,7 +120,7 @@ func (c *checker) rates(field string, l Line) []ratePart {
 		}
 	}
 	if len(parts) > 0 && sum == 0 {
-		c.refusef(field+".components", codeAllZero, "a component needs a weight above 0")
+		c.refusef(field+".components", codeAllZero, "must have a component with a weight above 0")
 	}
 	return parts
 }
@@ -124,7 +128,7 @@ func (c *checker) rates(field string, l Line) []ratePart {
 // lines validates the lines and computes their amounts.
 func (c *checker) lines(list []Line) []*line {
 	if len(list) == 0 {
-		c.refusef("lines", codeMissing, "there is at least one line")
+		c.refusef("lines", codeMissing, "must have at least one line")
 	}
 	c.count("lines", len(list), MaxLines)
 	all := make([]*line, len(list))
@@ -138,7 +142,7 @@ func (c *checker) lines(list []Line) []*line {
 			goods, ok = money.Plus(goods, gross)
 		}
 		if !ok && l.Qty > 0 && l.UnitPrice >= 0 {
-			c.refusef(at, codeRange, "the sum of the lines is at most %d", money.Max)
+			c.refusef(at, codeRange, "must not raise the sum of the lines above %d", money.Max)
 			return nil
 		}
 		all[i] = &line{
@@ -153,7 +157,7 @@ func (c *checker) lines(list []Line) []*line {
 func check(in Input) (*bill, error) {
 	c := &checker{}
 	if !money.Currency(in.Currency).Valid() {
-		c.refusef("currency", codeUnknown, "the currency %.10q is not accepted", in.Currency)
+		c.refusef("currency", codeUnknown, "must be an accepted currency, not %.10q", in.Currency)
 	}
 	oneOf(c, "priceMode", in.PriceMode, Inclusive, Exclusive)
 	oneOf(c, "taxScope", in.TaxScope, PerBill, PerLine)

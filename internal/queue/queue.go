@@ -31,7 +31,7 @@ type Failure struct {
 	ID       string
 	Read     int       // attempts of the row when it was claimed or read; a row with another number is not changed
 	Attempts int       // the new number of attempts
-	Due      time.Time // of the next attempt
+	Due      time.Time // time of the next attempt
 	Dead     bool      // there is no next attempt
 	Reason   string    // empty for a released row
 }
@@ -79,7 +79,7 @@ const (
 type DeadLetter struct {
 	ID        string
 	Consumer  string
-	Type      string // of the event; empty for RedisConsumer
+	Type      string // event type; empty for RedisConsumer
 	Branch    int64  // 0 if none
 	About     string // aggregate and its id, or the scope in the admission cache
 	Payload   json.RawMessage
@@ -104,7 +104,7 @@ type PendingCount struct {
 // such rows. A count also grows with the traffic; an age grows only while a row is not delivered.
 type Backlog struct {
 	Pending int64
-	Age     time.Duration // of the oldest pending row
+	Age     time.Duration // age of the oldest pending row
 	Dead    int64
 	DeadAge time.Duration // since the first dead letter died
 }

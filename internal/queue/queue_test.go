@@ -20,7 +20,7 @@ func TestReason_is_bounded_and_stays_text(t *testing.T) {
 func TestReason_replaces_invalid_characters(t *testing.T) {
 	t.Parallel()
 	if got := Reason("also \x00\xff"); got != "also ??" {
-		t.Errorf("%q", got)
+		t.Errorf("Reason = %q, want two question marks at the end", got)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestDB_DoMulti_series_that_fails(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		replies, err := db.DoMulti(t.Context(), adding(1, "1"), adding(2, "x"))
 		if !errors.Is(err, redisdb.ErrReply) || !errors.Is(replies[1].Err(), redisdb.ErrReply) {
-			t.Errorf("%v, %v", err, replies[1].Err())
+			t.Errorf("DoMulti: error %v, second reply %v, want ErrReply for both", err, replies[1].Err())
 		}
 		if text, _, err := db.Do(t.Context(), "GET", keyspace.MenuActive(1)).Text(); text != "1" || err != nil {
 			t.Errorf("the group before it: %q, %v", text, err)
@@ -95,7 +95,7 @@ func TestDB_DoMulti_series_that_fails(t *testing.T) {
 		}
 		other := add.Command([]keyspace.Key{keyspace.MenuActive(1), keyspace.MenuActive(2)}, "1", "2") // R3
 		if _, err := db.DoMulti(t.Context(), adding(1, "1"), other); !errors.Is(err, redisdb.ErrSlots) {
-			t.Errorf("a group on two slots: %v", err)
+			t.Errorf("a group on two slots: error %v, want ErrSlots", err)
 		}
 	})
 }

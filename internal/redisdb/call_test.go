@@ -22,26 +22,26 @@ func TestDB_Do(t *testing.T) {
 		ctx, text, set := t.Context(), keyspace.MenuActive(7), keyspace.VisitCustomers(visit)
 		hash := keyspace.QuotaCap(7, "2026-02-26")
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || found || err != nil {
-			t.Errorf("a missing key: %q, %t, %v", s, found, err)
+			t.Errorf("GET of a missing key = %q, %t, %v, want not found", s, found, err)
 		}
 		replies := testenv.Must(db.DoMulti(ctx,
 			redisdb.Command("SET", text, "", "EX", "60"), redisdb.Command("SADD", set, "a", "b"),
 			redisdb.Command("SMEMBERS", set), redisdb.Command("SMISMEMBER", set, "a", "c"),
 			redisdb.Command("HSET", hash, "1", "2"), redisdb.Command("HGETALL", hash)))(t)
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || !found || err != nil {
-			t.Errorf("an empty value: %q, %t, %v", s, found, err)
+			t.Errorf("GET of an empty value = %q, %t, %v, want it found", s, found, err)
 		}
 		if n, err := replies[1].Int(); n != 2 || err != nil {
-			t.Errorf("SADD = %d, %v", n, err)
+			t.Errorf("SADD = %d, %v, want 2", n, err)
 		}
 		if members, err := replies[2].Texts(); len(members) != 2 || err != nil {
-			t.Errorf("SMEMBERS = %v, %v", members, err)
+			t.Errorf("SMEMBERS = %v, %v, want two", members, err)
 		}
 		if ns, err := replies[3].Ints(); !cmp.Equal(ns, []int64{1, 0}) || err != nil {
-			t.Errorf("SMISMEMBER = %v, %v", ns, err)
+			t.Errorf("SMISMEMBER = %v, %v, want 1, 0", ns, err)
 		}
 		if m, err := replies[5].Map(); !cmp.Equal(m, map[string]string{"1": "2"}) || err != nil {
-			t.Errorf("HGETALL = %v, %v", m, err)
+			t.Errorf("HGETALL = %v, %v, want 1: 2", m, err)
 		}
 	})
 }
@@ -55,24 +55,24 @@ func TestDB_Do_refuses(t *testing.T) {
 			"Run":     db.Run(ctx, twice, []keyspace.Key{{}}, nil).Err(),
 		} {
 			if !errors.Is(err, redisdb.ErrKey) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s with an invalid key: error %v, want ErrKey", name, err)
 			}
 		}
 		if _, err := db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{})); !errors.Is(err, redisdb.ErrKey) {
-			t.Errorf("DoMulti: %v", err)
+			t.Errorf("DoMulti: error %v, want ErrKey", err)
 		}
 		if err := db.Do(ctx, "HGETALL", keyspace.MenuActive(7), "too", "many").Err(); !errors.Is(err, redisdb.ErrReply) {
-			t.Errorf("the server's refusal: %v", err)
+			t.Errorf("the server's refusal: error %v, want ErrReply", err)
 		}
 		replies, err := db.DoMulti(ctx,
 			redisdb.Command("SET", keyspace.MenuActive(7), "x"), redisdb.Command("SMEMBERS", keyspace.MenuActive(7)))
 		if !errors.Is(err, redisdb.ErrReply) || replies[0].Err() != nil || !errors.Is(replies[1].Err(), redisdb.ErrReply) {
-			t.Errorf("one command of two: %v, %v, %v", err, replies[0].Err(), replies[1].Err())
+			t.Errorf("DoMulti = %v with replies %v and %v, want ErrReply for the second", err, replies[0].Err(), replies[1].Err())
 		}
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		if err := db.Do(gone, "GET", keyspace.MenuActive(7)).Err(); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who has left: %v", err)
+			t.Errorf("a caller who has left: error %v, want Canceled", err)
 		}
 		if !db.Up() {
 			t.Error("a refusal or a caller who has left took the server down")
@@ -92,7 +92,7 @@ var (
 func TestScript_text(t *testing.T) {
 	want := "#!lua\nreturn redis.call('EXISTS', KEYS[1], KEYS[2])\n"
 	if twice.Text() != want || twice.Name() != "twice" {
-		t.Errorf("%s: %q", twice.Name(), twice.Text())
+		t.Errorf("script %s = %q, want EXISTS of two keys", twice.Name(), twice.Text())
 	}
 	for name, files := range map[string]fstest.MapFS{
 		"missing file":       {},
@@ -101,7 +101,7 @@ func TestScript_text(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: loaded", name)
+					t.Errorf("script %s was loaded, want a panic", name)
 				}
 			}()
 			redisdb.MustScript(files, "x.lua")
@@ -114,12 +114,12 @@ func TestDB_Run(t *testing.T) {
 		for want := int64(1); want <= 2; want++ { // the server does not have the script at the first call
 			list, err := db.Run(t.Context(), count, []keyspace.Key{keyspace.MenuActive(7)}, []string{"arg"}).List()
 			if err != nil || len(list) != 3 {
-				t.Fatalf("%v, %v", list, err)
+				t.Fatalf("Run = %v, %v, want three values", list, err)
 			}
 			n, _ := list[0].Int()
 			arg, _, _ := list[1].Text()
 			if inner, err := list[2].List(); n != want || arg != "arg" || len(inner) != 2 || err != nil {
-				t.Errorf("reply %d, %q, %v, %v", n, arg, inner, err)
+				t.Errorf("reply = %d, %q, %v, %v, want the count, arg and two values", n, arg, inner, err)
 			}
 			if _, err := list[1].Int(); err == nil {
 				t.Error("a text was read as a number")
@@ -127,7 +127,7 @@ func TestDB_Run(t *testing.T) {
 		}
 		keys := []keyspace.Key{keyspace.QuotaCap(7, "2026-02-26"), keyspace.QuotaCap(8, "2026-02-26")}
 		if err := db.Run(t.Context(), twice, keys, nil).Err(); !errors.Is(err, redisdb.ErrSlots) { // R3
-			t.Errorf("keys of two branches: %v", err)
+			t.Errorf("keys of two branches: error %v, want ErrSlots", err)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestDB_namespace(t *testing.T) {
 		t.Error(err)
 	}
 	if _, found, err := plain.Do(t.Context(), "GET", key).Text(); found || err != nil {
-		t.Errorf("the namespace was left out: %v", err)
+		t.Errorf("a key outside the namespace was found: %v", err)
 	}
 	raw := testenv.Must(rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{srv.Addr()}, DisableCache: true, ForceSingleClient: true,

@@ -42,7 +42,7 @@ func TestDB_cluster(t *testing.T) {
 	}
 	err := db.Run(ctx, sly, []keyspace.Key{keyspace.MenuActive(0)}, []string{other}).Err()
 	if !errors.Is(err, redisdb.ErrReply) {
-		t.Errorf("a key of another slot: %v", err)
+		t.Errorf("a key of another slot: error %v, want ErrReply", err)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestConfig_remote(t *testing.T) {
 	} {
 		o, err := Config{URL: url}.remote()
 		if err != nil {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("remote of %s: %v", url, err)
 			continue
 		}
 		name := "-"
@@ -91,7 +91,7 @@ func TestChanged(t *testing.T) {
 		{"another joins", map[string]node{"c": of("4", "w")}, true},
 	} {
 		if got := changed(known, step.now); got != step.want {
-			t.Errorf("%s: %t", step.name, got)
+			t.Errorf("changed when %s = %t, want %t", step.name, got, step.want)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func (db *DB) begin(ctx context.Context) (down, err error) {
 	db.metrics = newMetrics(db.cfg.Metrics)
 	db.health = newHealth(db.metrics.breaker)
 	// The watcher outlives the context of Open and ends with Close.
-	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
-	db.stop, db.stopped = stop, make(chan struct{})
+	watchCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	db.stop, db.stopped = cancel, make(chan struct{})
 	nodes, down := db.probe(ctx)
 	if nodes == nil {
 		nodes = map[string]node{}
@@ -120,7 +120,7 @@ func (db *DB) begin(ctx context.Context) (down, err error) {
 	if down != nil {
 		db.cfg.Log.WarnContext(ctx, "redis is unreachable; continuing without it", "err", down)
 	}
-	go db.watch(watching, nodes)
+	go db.watch(watchCtx, nodes)
 	return down, nil
 }
 

@@ -199,7 +199,7 @@ func (s *socket) listen(dir string) error {
 // be too long. Tools find the latter through the pointer file.
 func (s *socket) place(dir string) (string, error) {
 	pointer := filepath.Join(dir, pointerName)
-	if old, err := os.ReadFile(pointer); err == nil { // of a dead process; leftovers do no harm
+	if old, err := os.ReadFile(pointer); err == nil { // the file of a dead process; leftovers do no harm
 		_ = removeSocket(string(old))
 		_ = os.Remove(filepath.Dir(string(old))) // only when empty
 		_ = os.Remove(pointer)

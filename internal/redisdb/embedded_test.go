@@ -36,7 +36,7 @@ func TestEmbedded_attach(t *testing.T) {
 	for name, dir := range map[string]string{"short path": short, "path beyond the kernel's limit": long} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
-				t.Fatalf("attached to no server: %v", err)
+				t.Fatalf("attached to no server: error %v, want ErrNotRunning", err)
 			}
 			server, end := start(t, dir)
 			testenv.NoError(t, server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err())
@@ -51,17 +51,17 @@ func TestEmbedded_attach(t *testing.T) {
 				t.Errorf("GET = %q, %v", s, err)
 			}
 			ours, _ := server.Server(t.Context())
-			theirs, err := tool.Server(t.Context())
-			if err != nil || ours != theirs || !theirs.Embedded || theirs.RunID == "" {
-				t.Errorf("Server = %+v instead of %+v, %v", theirs, ours, err)
+			toolsServer, err := tool.Server(t.Context())
+			if err != nil || ours != toolsServer || !toolsServer.Embedded || toolsServer.RunID == "" {
+				t.Errorf("Server = %+v instead of %+v, %v", toolsServer, ours, err)
 			}
 
 			end()
 			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
-				t.Errorf("attached to a closed store: %v", err)
+				t.Errorf("attached to a closed store: error %v, want ErrNotRunning", err)
 			}
 			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the socket was left behind: %v", err)
+				t.Errorf("the socket was left behind: error %v, want ErrNotExist", err)
 			}
 			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != lockName {
 				t.Errorf("left in the data directory: %v, %v", left, err)
@@ -74,7 +74,7 @@ func TestEmbedded_one_server_per_directory(t *testing.T) {
 	dir := t.TempDir()
 	first, end := start(t, dir)
 	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrRunning) {
-		t.Fatalf("a second server began: %v", err)
+		t.Fatalf("a second server began: error %v, want ErrRunning", err)
 	}
 	if err := first.Do(t.Context(), "SET", keyspace.MenuActive(7), "x").Err(); err != nil {
 		t.Errorf("the first server suffered from the second: %v", err)

@@ -101,10 +101,10 @@ func TestOpen_before_the_server(t *testing.T) {
 	srv.Stop()
 	db, changes := openDB(t, quick(srv.Addr()))
 	if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("without a server: %v", err)
+		t.Errorf("without a server: error %v, want ErrDown", err)
 	}
 	if _, err := redisdb.Attach(t.Context(), quick(srv.Addr())); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a tool attached to nothing: %v", err)
+		t.Errorf("a tool attached to nothing: error %v, want ErrDown", err)
 	}
 	srv.Restart()
 	if c := next(t, changes); !c.Restarted {
@@ -132,7 +132,7 @@ func TestDB_slow_server(t *testing.T) { // R4
 	start := time.Now()
 	for range 3 {
 		if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
-			t.Errorf("a silent server: %v", err)
+			t.Errorf("a silent server: error %v, want ErrDown", err)
 		}
 	}
 	if took := time.Since(start); took > soon/2 {
@@ -180,7 +180,7 @@ func TestDB_write_is_sent_once(t *testing.T) { // R2
 			before := value(t, srv)
 			p.Mute(true) // the request arrives, the reply is lost
 			if err := send(); !errors.Is(err, redisdb.ErrDown) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s without a reply: error %v, want ErrDown", name, err)
 			}
 			p.Cut()
 			p.Mute(false)

@@ -106,7 +106,7 @@ const Forever time.Duration = -1
 
 const (
 	goneType = keyspace.Type("none")
-	goneTTL  = -2 // of a missing key, as PTTL replies
+	goneTTL  = -2 // reply of PTTL for a missing key
 )
 
 // Gone reports whether the key no longer exists.

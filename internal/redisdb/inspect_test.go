@@ -49,7 +49,7 @@ func TestDB_Walk(t *testing.T) {
 		enough := errors.New("enough")
 		stop := func(*redisdb.Master, []redisdb.KeyInfo) error { return enough }
 		if err := db.Walk(t.Context(), "", nil, stop); !errors.Is(err, enough) {
-			t.Errorf("the walk goes on: %v", err)
+			t.Errorf("the walk goes on: error %v, want %v", err, enough)
 		}
 	})
 }
@@ -110,9 +110,9 @@ func TestInspector(t *testing.T) {
 		if bytes <= 0 {
 			t.Error("keys without any size")
 		}
-		there, err := c.States(ctx, []string{menu.String(), "stranger", due.String()})
-		if err != nil || there[0].Gone() || !there[1].Gone() || there[2].Gone() {
-			t.Errorf("States = %v, %v", there, err)
+		got, err := c.States(ctx, []string{menu.String(), "stranger", due.String()})
+		if err != nil || got[0].Gone() || !got[1].Gone() || got[2].Gone() {
+			t.Errorf("States = %v, %v", got, err)
 		}
 		held, err := c.Hold(ctx, []redisdb.Entry{
 			{Key: menu.String(), ID: "a menu"}, {Key: menu.String(), ID: "another"}, {Key: guests.String(), ID: "b", Set: true},
@@ -182,7 +182,7 @@ func TestMaster_Walk(t *testing.T) {
 					w.TTL = 0 // not read
 				}
 				if d := cmp.Diff(w, got[k.String()]); d != "" {
-					t.Errorf("question %d about %s: %s", q, k, d)
+					t.Errorf("question %d about %s (-want +got):\n%s", q, k, d)
 				}
 			}
 		}
@@ -193,7 +193,7 @@ func TestInspector_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
 	if _, err := db.Inspect(t.Context()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a census of a dead server: %v", err)
+		t.Errorf("a census of a dead server: error %v, want ErrDown", err)
 	}
 }
 

@@ -20,6 +20,6 @@ func TestReadMemory(t *testing.T) {
 	}
 	m := memoryOf(nodes)
 	if d := cmp.Diff([]string{"a:1: allkeys-lru", "e:1: volatile-lru"}, m.Evicting()); d != "" || m.Evicted != 9 {
-		t.Errorf("%d keys; %s", m.Evicted, d)
+		t.Errorf("%d evicted keys, policies (-want +got):\n%s", m.Evicted, d)
 	}
 }

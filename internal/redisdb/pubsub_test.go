@@ -86,7 +86,7 @@ func TestDB_Listen_cut(t *testing.T) {
 	<-e.begun
 	proxy.Cut()
 	if err := <-e.ended; !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a lost connection: %v", err)
+		t.Errorf("a lost connection: error %v, want ErrDown", err)
 	}
 	e.ended <- nil
 	again := listen(t, db)
@@ -104,10 +104,10 @@ func TestDB_Listen_refuses(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		none := func() {}
 		if err := db.Subscribe(t.Context(), keyspace.Channel{}, none, nil); !errors.Is(err, redisdb.ErrChannel) {
-			t.Errorf("listening to nothing that was declared: %v", err)
+			t.Errorf("listening to nothing that was declared: error %v, want ErrChannel", err)
 		}
 		if err := db.Publish(t.Context(), keyspace.Channel{}, "x"); !errors.Is(err, redisdb.ErrChannel) {
-			t.Errorf("publishing there: %v", err)
+			t.Errorf("publishing there: error %v, want ErrChannel", err)
 		}
 	})
 	s := testenv.RedisServer(t)
@@ -115,10 +115,10 @@ func TestDB_Listen_refuses(t *testing.T) {
 	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + s.Addr()}))(t)
 	defer db.Close()
 	if err := db.Subscribe(t.Context(), keyspace.LiveUpdates(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("without a server: %v", err)
+		t.Errorf("without a server: error %v, want ErrDown", err)
 	}
 	if err := db.Publish(t.Context(), keyspace.LiveUpdates(), "x"); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("publishing without a server: %v", err)
+		t.Errorf("publishing without a server: error %v, want ErrDown", err)
 	}
 }
 

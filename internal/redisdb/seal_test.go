@@ -11,13 +11,13 @@ import (
 // A seal is valid only for its key, its parts and the installation's key.
 func TestSeal(t *testing.T) {
 	db, other := redisdbtest.Embedded(t), redisdbtest.Embedded(t)
-	key, foreign := keyspace.MenuActive(1), keyspace.MenuActive(2)
+	key, otherKey := keyspace.MenuActive(1), keyspace.MenuActive(2)
 	seal := db.Seal(key, "ab", "c")
 	if len(seal) != 22 || !db.Sealed(seal, key, "ab", "c") {
 		t.Errorf("%q does not hold", seal)
 	}
 	switch {
-	case db.Sealed(seal, foreign, "ab", "c"):
+	case db.Sealed(seal, otherKey, "ab", "c"):
 		t.Error("it holds for another key")
 	case db.Sealed(seal, key, "a", "bc"), db.Sealed(seal, key, "abc"), db.Sealed(seal, key, "ab", "c", ""):
 		t.Error("it holds for other parts")

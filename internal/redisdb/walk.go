@@ -218,7 +218,7 @@ func (s *KeyInfo) take(q Lookup, results []rueidis.RedisResult) (rest []rueidis.
 	switch {
 	case ms == goneTTL:
 		s.Type = goneType
-	case answer.Error() != nil: // of another type, or written between the two commands
+	case answer.Error() != nil: // a value of another type, or written between the two commands
 		return rest, false, nil //nolint:nilerr // the caller reads the type
 	case q == LookupText:
 		s.Type = keyspace.String
@@ -247,7 +247,7 @@ func (m *Master) Members(ctx context.Context, key string, fn func(members []stri
 		}
 		page, err := results[0].AsScanEntry()
 		if err != nil {
-			return nil //nolint:nilerr // of another type; the caller decides whether that is an error
+			return nil //nolint:nilerr // a value of another type; the caller decides whether that is an error
 		}
 		if len(page.Elements) > 0 {
 			if err := fn(page.Elements); err != nil {

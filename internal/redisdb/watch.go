@@ -29,7 +29,7 @@ type node struct {
 	replID string
 }
 
-// watch maintains the breaker. After a failure it probes with growing pauses, also when failures follow each other
+// watch maintains the breaker. After a failure it probes with growing pauses, even when failures follow each other
 // soon. While the server is up it checks its identity every Heartbeat. known are the nodes that Open has probed; none
 // means down.
 func (db *DB) watch(ctx context.Context, known map[string]node) {

@@ -8,5 +8,5 @@
 //	R2  hours, days and dishes add up to the same gross sales, and so does the daybook once it has consumed all events
 //	R3  captured money less refunds due equals gross sales less the refunds of sales
 //	R4  the orders that ended unpaid are those that the days count as canceled
-//	R5  an hour is an hour of the branch's local clock, also on days with a daylight-saving change
+//	R5  an hour is an hour of the branch's local clock, even on days with a daylight-saving change
 package report

@@ -59,7 +59,7 @@ const (
 // Money sums up the money of a span (R3).
 type Money struct {
 	Captured int64
-	Refunded int64 // of sales, decided by staff
+	Refunded int64 // refunds of sales, decided by staff
 	Returned int64 // without an order: paid twice, or too late
 	Done     int64 // part of Refunded and Returned that is already refunded
 }

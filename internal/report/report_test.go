@@ -107,11 +107,11 @@ func TestMoneyOf(t *testing.T) {
 		[]Refunds{{"", "VNPAY", "STAFF", "DONE", 1, 30}, {"", "VNPAY", "STAFF", "REFUSED", 1, 5}, {"", "VNPAY", "PAID_TWICE", "DUE", 1, 100}},
 	)
 	if diff := cmp.Diff(Money{Captured: 600, Refunded: 35, Returned: 100, Done: 30}, m); diff != "" || m.Kept() != 465 {
-		t.Errorf("kept %d: %s", m.Kept(), diff)
+		t.Errorf("money, kept %d (-want +got):\n%s", m.Kept(), diff)
 	}
 }
 
-func TestUndated(t *testing.T) {
+func TestUndated_sums_by_method_reason_and_state(t *testing.T) {
 	got := Undated([]Refunds{
 		{"2026-01-01", "VNPAY", "STAFF", "DONE", 1, 30}, {"2026-01-02", "VNPAY", "STAFF", "DUE", 1, 5},
 		{"2026-01-03", "VNPAY", "STAFF", "DONE", 2, 7},
@@ -149,7 +149,7 @@ func TestQuota(t *testing.T) {
 		{Quota{Cap: 0}, true, time.Time{}},
 	} {
 		if c.q.SoldOut() != c.sold || !c.q.SoldOutAt().Equal(c.at) {
-			t.Errorf("%+v: %v, %v", c.q, c.q.SoldOut(), c.q.SoldOutAt())
+			t.Errorf("quota %+v: sold out %v at %v, want %v at %v", c.q, c.q.SoldOut(), c.q.SoldOutAt(), c.sold, c.at)
 		}
 	}
 	if Share(1, 0) != 0 || Share(1, 4) != 0.25 {
@@ -173,27 +173,27 @@ func TestService_Open(t *testing.T) {
 		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
 		return closed, err
 	}
-	ctx, here, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
+	ctx, branchActor, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
 	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("another branch: %v", err)
+		t.Errorf("another branch: error %v, want ErrBranch", err)
 	}
 	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("no such branch: %v", err)
+		t.Errorf("no such branch: error %v, want ErrBranch", err)
 	}
 	for range maxConcurrent + 1 { // refused requests take no place
-		if _, err := open(ctx, here, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
-			t.Errorf("the wrong way round: %v", err)
+		if _, err := open(ctx, branchActor, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
+			t.Errorf("the wrong way round: error %v, want ErrSpan", err)
 		}
 	}
-	first := testenv.Must(open(ctx, here, 1, "2026-02-02"))(t)
+	first := testenv.Must(open(ctx, branchActor, 1, "2026-02-02"))(t)
 	testenv.Must(open(ctx, owner, 1, "2026-02-02"))(t)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := open(gone, here, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
-		t.Errorf("one too many: %v", err)
+	if _, err := open(gone, branchActor, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
+		t.Errorf("one too many: error %v, want Canceled", err)
 	}
 	first()
-	if _, err := open(ctx, here, 1, "2026-02-02"); err != nil {
+	if _, err := open(ctx, branchActor, 1, "2026-02-02"); err != nil {
 		t.Errorf("after one has closed: %v", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestPace(t *testing.T) {
 	testenv.Equal(t, want, PhaseStatsByDay(all))
 	hours := PhaseStatsByHour(all, zone)
 	if len(hours) != 4 || hours[0].Hour != 12 || hours[0].Orders != 12 || hours[1].Orders != 11 {
-		t.Errorf("%+v", hours)
+		t.Errorf("hours = %+v, want four, the first at 12 with 12 orders", hours)
 	}
 	if len(PhaseStatsByDay(nil)) != 0 {
 		t.Error("there is a pace of nothing")

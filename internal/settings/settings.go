@@ -2,8 +2,8 @@
 // URL, payment windows, the mail server and the accounts at payment gateways. They are stored in SQL. A value that a
 // process gets from a flag, the environment or its configuration file takes precedence over the stored one.
 //
-// Secrets are stored sealed (AES-256-GCM). The key is never in SQL, so a backup of the database does not reveal them.
-// Without the key the sealed values are unreadable: what needs them is off, and everything else works.
+// Secrets are stored encrypted (AES-256-GCM). The key is never in SQL, so a backup of the database does not reveal them.
+// Without the key the encrypted values are unreadable: what needs them is off, and everything else works.
 package settings
 
 import (
@@ -21,11 +21,11 @@ const MaxValue = 1000
 
 // The faults of this package.
 var (
-	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "There is no such setting.")
+	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "Setting not found.")
 	ErrFixed   = fault.New(fault.Conflict, "setting_fixed",
 		"This setting is set by the server's environment, flags or configuration file.")
 	ErrKey = fault.New(fault.Unavailable, "settings_key_missing",
-		"The key that seals secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
+		"The key that encrypts secrets is not available. Check COMANDA_SETTINGS_KEY or COMANDA_SETTINGS_KEY_FILE.")
 )
 
 // Source is the origin of the current value of a setting.
@@ -44,17 +44,17 @@ type Definition struct {
 	Variable string // the environment variable, such as COMANDA_PAYMENT_WINDOW
 	Default  string
 	Help     string
-	Secret   bool // sealed when stored, and never shown
+	Secret   bool // encrypted when stored, and never shown
 	Fixed    bool // this process has a value from elsewhere
 }
 
-// Row is a stored setting. The value of a secret is sealed.
+// Row is a stored setting. The value of a secret is encrypted.
 type Row struct {
-	Name   string
-	Value  string
-	Sealed bool
-	At     time.Time
-	By     string // authz.Actor.String()
+	Name      string
+	Value     string
+	Encrypted bool
+	At        time.Time
+	By        string // authz.Actor.String()
 }
 
 // Store stores settings; settingssql implements it.
@@ -71,7 +71,7 @@ type Store interface {
 // Values are the stored settings.
 type Values struct {
 	ByName     map[string]string // opened
-	Unreadable []string          // sealed with another key, ascending
+	Unreadable []string          // encrypted with another key, ascending
 	Rest       map[string]string // plain rows that belong to no definition, such as the row of package brand
 }
 
@@ -84,7 +84,7 @@ type Setting struct {
 	Set        bool // the value is not empty
 	Unreadable bool
 	Restart    bool      // a part of the installation uses the value only after its next start
-	At         time.Time // of the stored value; zero if there is none
+	At         time.Time // time of the last change; zero if there is no stored value
 	By         string
 }
 
@@ -92,10 +92,10 @@ type Setting struct {
 type Service struct {
 	Store       Store
 	Definitions []Definition
-	// Seal and Open convert secrets. The name is authenticated: a value does not open under another name. Seal returns
+	// Encrypt and Decrypt convert secrets. The name is authenticated: Decrypt fails under another name. Encrypt returns
 	// ErrKey if there is no key.
-	Seal func(name, value string) (string, error)
-	Open func(name, sealed string) (string, error)
+	Encrypt func(name, value string) (string, error)
+	Decrypt func(name, encrypted string) (string, error)
 	// Check returns an error if the server could not work with the stored values.
 	Check func(Values) error
 	// InForce returns the current values of this process, by name.
@@ -112,23 +112,23 @@ type Service struct {
 // Load returns the stored values.
 func (s *Service) Load(ctx context.Context) (Values, error) {
 	rows, err := s.Store.Rows(ctx)
-	return s.open(rows), err
+	return s.decrypt(rows), err
 }
 
-// open opens sealed values. Rows without a definition are no settings of this release: they belong to another package,
-// or a newer release has written them.
-func (s *Service) open(rows []Row) Values {
+// decrypt decrypts the encrypted values of rows. Rows without a definition are no settings of this release: they
+// belong to another package, or a newer release has written them.
+func (s *Service) decrypt(rows []Row) Values {
 	v := Values{ByName: make(map[string]string, len(rows)), Rest: map[string]string{}}
 	for _, r := range rows {
 		if _, ok := s.definition(r.Name); !ok {
-			if !r.Sealed {
+			if !r.Encrypted {
 				v.Rest[r.Name] = r.Value
 			}
 			continue
 		}
 		value, err := r.Value, error(nil)
-		if r.Sealed {
-			value, err = s.Open(r.Name, r.Value)
+		if r.Encrypted {
+			value, err = s.Decrypt(r.Name, r.Value)
 		}
 		if err != nil {
 			v.Unreadable = append(v.Unreadable, r.Name)
@@ -154,7 +154,7 @@ func (s *Service) List(ctx context.Context) ([]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, values := s.open(rows), s.InForce()
+	stored, values := s.decrypt(rows), s.InForce()
 	all := make([]Setting, len(s.Definitions))
 	for i, d := range s.Definitions {
 		one := Setting{
@@ -180,12 +180,12 @@ func (s *Service) List(ctx context.Context) ([]Setting, error) {
 func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]*string) error {
 	now := s.Now()
 	err := s.Store.Change(ctx, by, now, func(rows []Row) (write []Row, remove []string, err error) {
-		after := s.open(rows)
+		after := s.decrypt(rows)
 		for name, value := range values {
 			d, ok := s.definition(name)
 			switch {
 			case !ok:
-				return nil, nil, invalid(ErrUnknown.Code, "There is no setting %q.", name)
+				return nil, nil, invalid(ErrUnknown.Code, "Setting %q not found.", name)
 			case d.Fixed:
 				return nil, nil, ErrFixed
 			}
@@ -199,9 +199,9 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 				return nil, nil, refused(fault.InField(name, "too_long",
 					fault.Newf(fault.Invalid, "invalid", "The setting %s has more than %d bytes.", name, MaxValue)))
 			}
-			row := Row{Name: name, Value: *value, Sealed: d.Secret, At: now, By: by.String()}
+			row := Row{Name: name, Value: *value, Encrypted: d.Secret, At: now, By: by.String()}
 			if d.Secret {
-				if row.Value, err = s.Seal(name, *value); err != nil {
+				if row.Value, err = s.Encrypt(name, *value); err != nil {
 					return nil, nil, err
 				}
 			}

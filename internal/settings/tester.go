@@ -16,7 +16,7 @@ const TestTimeout = 6 * time.Second
 const recordTimeout = 5 * time.Second
 
 // ErrSubject refuses a test of an unknown subject.
-var ErrSubject = fault.New(fault.Invalid, "setting_subject_unknown", "There is no such test.")
+var ErrSubject = fault.New(fault.Invalid, "setting_subject_unknown", "Test not found.")
 
 // TestSubject is an external service whose settings can be tested.
 type TestSubject string
@@ -34,7 +34,7 @@ type TestCode string
 // The codes of results.
 const (
 	TestOK             TestCode = "ok"
-	TestNotSet         TestCode = "not_set"             // nothing to test, or a secret that the sealing key does not open
+	TestNotSet         TestCode = "not_set"             // nothing to test, or a secret that the key cannot decrypt
 	TestRefused        TestCode = "credentials_refused" // reached; it refuses the credentials
 	TestInactive       TestCode = "account_inactive"    // reached; the account exists and may not be used
 	TestAddressRefused TestCode = "ip_not_allowed"      // reached; it does not serve this server's address
@@ -52,7 +52,7 @@ type TestResult struct {
 
 // TestOptions are the parameters of a test of the mail server.
 type TestOptions struct {
-	Locale string // of the message to the actor
+	Locale string // locale of the message to the actor
 	Branch int64  // branch whose sender it has; 0 for the restaurant's sender
 }
 

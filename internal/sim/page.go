@@ -26,11 +26,11 @@ type Page struct {
 type View struct {
 	Lang, Other, OtherName string
 	Switch                 string // URL of the page in the other language
-	Nonce                  string // of the style, for the content security policy
+	Nonce                  string // nonce of the style, for the content security policy
 	Text                   map[string]string
 	Message                string // replaces the buttons; empty while the payment is undecided
 	Back                   string // the return URL once the payment is decided
-	Code                   string // of an error, which is shown without a purchase
+	Code                   string // error code, which is shown without a purchase
 }
 
 // NewPage returns a page from a gateway's page.html, which has the blocks "style", "purchase" and "actions", and texts.json,

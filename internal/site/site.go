@@ -63,7 +63,7 @@ type words struct {
 	DescribeMenu string   `json:"describeMenu"`
 	House        string   `json:"house"`
 	Special      string   `json:"special"`
-	Date         string   `json:"date"` // of {day}, {d}, {m} and {month}
+	Date         string   `json:"date"` // pattern of {day}, {d}, {m} and {month}
 	Days         []string `json:"days"` // from Sunday, as package time counts them
 	Months       []string `json:"months"`
 }

@@ -92,7 +92,7 @@ func data(t *testing.T, body string) map[string]any {
 	text, _, _ := strings.Cut(rest, "</script>")
 	all := map[string]any{}
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("structured data: %v in %s", err, text)
 	}
 	return all
 }
@@ -109,7 +109,7 @@ func TestHome(t *testing.T) {
 		"unknown":      {"zh-TW", "/?lang=xx", "zh-Hant"},
 	} {
 		if body := ask(t, s, c.path, "Accept-Language", c.header).Body.String(); !strings.Contains(body, `<html lang="`+c.tag+`">`) {
-			t.Errorf("%s: %s", lang, body)
+			t.Errorf("language %s: body %s, want lang %s", lang, body, c.tag)
 		}
 	}
 	w := ask(t, s, "/?lang=en")
@@ -178,7 +178,7 @@ func TestMenu(t *testing.T) {
 	}
 	for _, path := range []string{"/menu/8", "/menu/99", "/menu/x", "/menu/-1", "/menu/quan-hoa-vinh", "/menu/%F0%9F%8D%9C", "/menu/a%2Fb"} {
 		if w := ask(t, s, path); w.Code != http.StatusNotFound {
-			t.Errorf("%s: %d", path, w.Code)
+			t.Errorf("GET %s: status %d, want 404", path, w.Code)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestMenu_addresses(t *testing.T) {
 	} {
 		w := ask(t, s, path)
 		if w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != want || w.Header().Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s: %d, %v", path, w.Code, w.Header())
+			t.Errorf("GET %s: status %d with headers %v, want 308 to %s", path, w.Code, w.Header(), want)
 		}
 	}
 	if w := ask(t, s, "/menu/quan-hoa-hue"); w.Code != http.StatusOK {
@@ -222,7 +222,7 @@ func TestHome_special_hours(t *testing.T) {
 			for _, one := range list {
 				o := one.(map[string]any) //nolint:forcetypeassert // fails loudly
 				if o["@type"] != "OpeningHoursSpecification" || o["validFrom"] != o["validThrough"] {
-					t.Errorf("%v", o)
+					t.Errorf("hours = %v, want a specification of one day", o)
 				}
 				got = append(got, fmt.Sprint(cmp.Or(o["validFrom"], o["dayOfWeek"]), " ", o["opens"], "-", o["closes"]))
 			}
@@ -247,6 +247,6 @@ func TestRobots_and_sitemap(t *testing.T) {
 	has(t, "the sitemap", w.Body.String(), "<loc>https://quanhoa.vn/</loc>", "<loc>https://quanhoa.vn/menu/quan-hoa-hue?lang=vi</loc>",
 		`xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`)
 	if strings.Contains(w.Body.String(), "/menu/7") || strings.Contains(w.Body.String(), "vinh") || w.Header().Get("Content-Type") != "application/xml" {
-		t.Errorf("%v %s", w.Header(), w.Body)
+		t.Errorf("sitemap: headers %v, body %s, want only addresses of open branches", w.Header(), w.Body)
 	}
 }

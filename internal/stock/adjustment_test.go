@@ -88,7 +88,7 @@ func TestBalances_LowStockEvents(t *testing.T) {
 		c.change(b)
 		events := b.LowStockEvents(time.UnixMilli(1))
 		if alarm := len(events) == 1; alarm != c.alarm || len(events) > 1 {
-			t.Errorf("%s: told %d times", name, len(events))
+			t.Errorf("%s: %d alarms", name, len(events))
 		}
 	}
 }
@@ -116,10 +116,10 @@ func TestAdjustment_Validate(t *testing.T) {
 		err := a.Validate()
 		var f *fault.Error
 		if refused := errors.As(err, &f); refused != (c.field != "") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want field %q", name, err, c.field)
 		}
 		if f != nil && (f.Kind != fault.Invalid || f.Extra["field"] != c.field) {
-			t.Errorf("%s: %v, %v", name, err, f.Extra)
+			t.Errorf("Validate with %s: error %v with %v, want Invalid about %s", name, err, f.Extra, c.field)
 		}
 	}
 }

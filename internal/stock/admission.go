@@ -118,8 +118,8 @@ func (h Hold) ValidatePart() error {
 // Times of the admission cache, from qr-ordering.md.
 const (
 	ProvisionalTTL = 30 * time.Second // lifetime of a provisional hold without a commit
-	RecordTTL      = 12 * time.Hour   // of holds, after the end of the business day
-	MinCacheTTL    = time.Hour        // of a scope that is rebuilt after its day, for a late refund
+	RecordTTL      = 12 * time.Hour   // lifetime of holds after the end of the business day
+	MinCacheTTL    = time.Hour        // lifetime of a scope that is rebuilt after its day, for a late refund
 
 	// A business date ends at most 60 hours after its midnight in UTC (23 hours of start hour, 24 of day, 12 of time zone,
 	// with one to spare) and its records 12 hours later.

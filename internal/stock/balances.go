@@ -6,7 +6,7 @@ type Counter struct {
 	Count
 	DeltaHeld int64
 	DeltaUsed int64
-	DeltaCap  int64 // of a stock item: units that adjustments added or removed
+	DeltaCap  int64 // units of a stock item that adjustments added or removed
 
 	item Item // zero for a menu item's quota
 	low  bool // whether the alarm was on when the counter was loaded

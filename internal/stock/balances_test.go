@@ -129,7 +129,7 @@ func TestBalances_cap_below_taken(t *testing.T) {
 	b := balances(stock.Count{Item: 1, Cap: 1, Held: 3, Used: 2})
 	b.LoadHold(hold("h", stock.Line{1, 3}), stock.Held)
 	if outcome, short := b.Reserve(hold("n", stock.Line{1, 1}), stock.Held); outcome != stock.Insufficient || short[0].Available != 0 {
-		t.Errorf("%d, %v", outcome, short)
+		t.Errorf("Reserve = %d, short of %v, want Insufficient with 0 available", outcome, short)
 	}
 	if b.Confirm("h") != stock.Applied {
 		t.Error("what was held before can no longer be paid")
@@ -154,7 +154,7 @@ func TestBalances_model(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			id := fmt.Sprint(rapid.IntRange(0, 8).Draw(t, "hold"))
-			was, known := states[id]
+			before, known := states[id]
 			switch rapid.SampledFrom([]string{"take", "confirm", "release", "return"}).Draw(t, "op") {
 			case "take":
 				h := hold(id, stock.Line{1, rapid.Int64Range(1, 6).Draw(t, "qty")}, stock.Line{2, 1})
@@ -167,20 +167,20 @@ func TestBalances_model(t *testing.T) {
 					states[id], holds[id] = stock.Held, h
 				}
 			case "confirm":
-				if changed := b.Confirm(id) == stock.Applied; changed != (was == stock.Held) {
-					t.Fatalf("confirm of %q: %v", was, changed)
+				if changed := b.Confirm(id) == stock.Applied; changed != (before == stock.Held) {
+					t.Fatalf("confirm of %q: %v", before, changed)
 				} else if changed {
 					states[id] = stock.Confirmed
 				}
 			case "release":
-				if changed := b.Release(id) == stock.Applied; changed != (was == stock.Held) {
-					t.Fatalf("release of %q: %v", was, changed)
+				if changed := b.Release(id) == stock.Applied; changed != (before == stock.Held) {
+					t.Fatalf("release of %q: %v", before, changed)
 				} else if changed {
 					states[id] = stock.Released
 				}
 			case "return":
-				if changed := b.Return(id) == stock.Applied; changed != (was == stock.Confirmed) {
-					t.Fatalf("return of %q: %v", was, changed)
+				if changed := b.Return(id) == stock.Applied; changed != (before == stock.Confirmed) {
+					t.Fatalf("return of %q: %v", before, changed)
 				} else if changed {
 					states[id] = stock.Returned
 				}

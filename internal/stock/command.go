@@ -277,8 +277,8 @@ func (r *CommandBatch) tombstone(d Command, reason string) {
 
 // transition records a change of state and the resulting operation for the cache. The operation carries the lines of
 // the stored hold, never those of a command.
-func (r *CommandBatch) transition(id string, was, now State, reason string, op OpKind) {
-	r.Transitions = append(r.Transitions, Transition{id, was, now, reason})
+func (r *CommandBatch) transition(id string, from, to State, reason string, op OpKind) {
+	r.Transitions = append(r.Transitions, Transition{id, from, to, reason})
 	h, _ := r.Balances.Hold(id)
 	r.queueOp(op, h)
 }

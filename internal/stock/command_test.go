@@ -108,17 +108,17 @@ func decide(r *stock.CommandBatch, d stock.Command) outcome {
 
 // commands returns the commands on reservation r, which takes 3 units of rice.
 func commands() map[string]stock.Command {
-	mine := reservation("r", noon.Add(time.Minute), stock.Line{Item: rice, Qty: 3})
-	other, large := mine, mine
+	own := reservation("r", noon.Add(time.Minute), stock.Line{Item: rice, Qty: 3})
+	other, large := own, own
 	other.Lines = []stock.Line{{Item: rice, Qty: 2}, {Item: eggs, Qty: 1}}
 	large.Lines = []stock.Line{{Item: rice, Qty: 11}, {Item: eggs, Qty: 1}}
 	short := []stock.SKUShortage{{ItemID: "rice", Requested: 3, Available: 1}}
 	return map[string]stock.Command{
-		"try":                  {Action: stock.Try, ID: "r", Hold: mine},
+		"try":                  {Action: stock.Try, ID: "r", Hold: own},
 		"try other":            {Action: stock.Try, ID: "r", Hold: other},
 		"try too many":         {Action: stock.Try, ID: "r", Hold: large},
 		"message too many":     {Action: stock.Try, ID: "r", Hold: large, Message: true},
-		"try, refused before":  {Action: stock.Try, ID: "r", Hold: mine, Short: short},
+		"try, refused before":  {Action: stock.Try, ID: "r", Hold: own, Short: short},
 		"other, refused":       {Action: stock.Try, ID: "r", Hold: other, Short: short},
 		"confirm":              {Action: stock.Confirm, ID: "r"},
 		"confirm by message":   {Action: stock.Confirm, ID: "r", Message: true},
@@ -239,23 +239,23 @@ func TestCommandBatch_state_table(t *testing.T) {
 // inState loads reservation r in a state of the table, beside another one.
 func inState(state string) *stock.CommandBatch {
 	until := noon.Add(time.Minute)
-	was, early := strings.CutSuffix(state, ", confirmed early")
-	if was == "held, overdue" {
+	base, early := strings.CutSuffix(state, ", confirmed early")
+	if base == "held, overdue" {
 		until = noon // the deadline is the instant from which it may be expired
 	}
-	mine := reservation("r", until, stock.Line{Item: rice, Qty: 3})
+	own := reservation("r", until, stock.Line{Item: rice, Qty: 3})
 	states := map[string]stock.State{
 		"held": stock.Held, "held, overdue": stock.Held, "confirmed": stock.Confirmed, "canceled": stock.Released,
 		"expired": stock.Released, "refused": stock.Released, "returned": stock.Returned,
 	}
 	holds := []stock.HoldState{{Hold: reservation("s", until, stock.Line{Item: rice, Qty: 1}), State: stock.Held}}
-	if s, ok := states[was]; ok {
-		holds = append(holds, stock.HoldState{Hold: mine, State: s})
+	if s, ok := states[base]; ok {
+		holds = append(holds, stock.HoldState{Hold: own, State: s})
 	}
 	r := batchWith(holds...)
-	r.ConfirmedEarly[mine.ID] = early
-	if states[was] == stock.Released {
-		r.Reasons[mine.ID] = strings.ToUpper(was)
+	r.ConfirmedEarly[own.ID] = early
+	if states[base] == stock.Released {
+		r.Reasons[own.ID] = strings.ToUpper(base)
 	}
 	return r
 }
@@ -390,8 +390,8 @@ func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 		last[n.ID] = n.State
 	}
 	for _, step := range r.Transitions {
-		if was, ok := last[step.ID]; ok && was != step.From {
-			t.Fatalf("%s steps from %s, it was %s", step.ID, step.From, was)
+		if before, ok := last[step.ID]; ok && before != step.From {
+			t.Fatalf("%s steps from %s, it was %s", step.ID, step.From, before)
 		}
 		last[step.ID] = step.To
 	}
@@ -404,7 +404,7 @@ func compare(t *rapid.T, s *stocktest.Model, r *stock.CommandBatch) {
 	for _, e := range r.Events {
 		key := e.Type + " " + e.AggregateID
 		if _, changed := last[stock.HoldID(e.AggregateID)]; !changed || seen[key] {
-			t.Fatalf("%s: %d rows changed, told before: %t", key, len(last), seen[key])
+			t.Fatalf("%s: %d rows changed, published before: %t", key, len(last), seen[key])
 		}
 		seen[key] = true
 	}

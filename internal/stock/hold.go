@@ -159,5 +159,5 @@ type Shortage struct {
 	Requested int64
 	Available int64  // never negative
 	Stock     bool   // Item is a stock item
-	SKU       string // of a stock item; empty if the admission cache refused
+	SKU       string // SKU of a stock item; empty if the admission cache refused
 }

@@ -158,12 +158,12 @@ func (t Item) Validate() error {
 
 // ResolveBranch returns the named branch or, without a name, the only branch that the actor sees. A named branch is
 // returned unchecked: the caller compares it with what the actor sees.
-func (k *ItemService) ResolveBranch(ctx context.Context, who authz.Actor, named int64) (int64, error) {
+func (k *ItemService) ResolveBranch(ctx context.Context, actor authz.Actor, named int64) (int64, error) {
 	if named != 0 {
 		return named, nil
 	}
 	all, err := k.Branches(ctx)
-	all = slices.DeleteFunc(all, func(b int64) bool { return !who.Sees(b) })
+	all = slices.DeleteFunc(all, func(b int64) bool { return !actor.Sees(b) })
 	if err == nil && len(all) != 1 {
 		err = errBranchRequired
 	}
@@ -174,15 +174,15 @@ func (k *ItemService) ResolveBranch(ctx context.Context, who authz.Actor, named 
 }
 
 // Level returns the exact level of an item.
-func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, sku string) (Level, error) {
+func (k *ItemService) Level(ctx context.Context, actor authz.Actor, branch int64, sku string) (Level, error) {
 	if err := ValidateExternalID("itemId", sku); err != nil {
 		return Level{}, err
 	}
-	branch, err := k.ResolveBranch(ctx, who, branch)
+	branch, err := k.ResolveBranch(ctx, actor, branch)
 	if err != nil {
 		return Level{}, err
 	}
-	if !who.Sees(branch) {
+	if !actor.Sees(branch) {
 		return Level{}, ErrItemNotFound
 	}
 	l, err := k.Store.Level(ctx, branch, sku)
@@ -195,59 +195,59 @@ func (k *ItemService) Level(ctx context.Context, who authz.Actor, branch int64, 
 // SetAvailable sets the available units of an item and creates the item if it is missing. It needs no idempotency key:
 // setting the same number twice changes nothing.
 func (k *ItemService) SetAvailable(
-	ctx context.Context, who authz.Actor, branch int64, sku string, units int64,
+	ctx context.Context, actor authz.Actor, branch int64, sku string, units int64,
 ) (Level, error) {
-	return k.adjust(ctx, who, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
+	return k.adjust(ctx, actor, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
 }
 
-func (k *ItemService) adjust(ctx context.Context, who authz.Actor, a Adjustment) (Level, error) {
+func (k *ItemService) adjust(ctx context.Context, actor authz.Actor, a Adjustment) (Level, error) {
 	if err := a.Validate(); err != nil {
 		return Level{}, err
 	}
-	if !who.Sees(a.Branch) {
+	if !actor.Sees(a.Branch) {
 		return Level{}, ErrItemNotFound
 	}
-	return k.Store.Adjust(ctx, who, a)
+	return k.Store.Adjust(ctx, actor, a)
 }
 
 // item returns an item of a branch that the actor sees.
-func (k *ItemService) item(ctx context.Context, who authz.Actor, id int64) (Item, error) {
+func (k *ItemService) item(ctx context.Context, actor authz.Actor, id int64) (Item, error) {
 	t, err := k.Queries.Item(ctx, id)
-	if err == nil && (t.ID == 0 || !who.Sees(t.Branch)) {
+	if err == nil && (t.ID == 0 || !actor.Sees(t.Branch)) {
 		err = ErrItemNotFound
 	}
 	return t, err
 }
 
 // Adjust changes the available units of an item by number. It overwrites the branch and the SKU of the adjustment.
-func (k *ItemService) Adjust(ctx context.Context, who authz.Actor, id int64, a Adjustment) (Level, error) {
-	t, err := k.item(ctx, who, id)
+func (k *ItemService) Adjust(ctx context.Context, actor authz.Actor, id int64, a Adjustment) (Level, error) {
+	t, err := k.item(ctx, actor, id)
 	if err != nil {
 		return Level{}, err
 	}
 	a.Branch, a.SKU = t.Branch, t.SKU
-	return k.adjust(ctx, who, a)
+	return k.adjust(ctx, actor, a)
 }
 
 // Adjustments returns the adjustments of an item, newest first.
 func (k *ItemService) Adjustments(
-	ctx context.Context, who authz.Actor, id int64, limit, offset int,
+	ctx context.Context, actor authz.Actor, id int64, limit, offset int,
 ) ([]AdjustmentRecord, int64, error) {
-	if _, err := k.item(ctx, who, id); err != nil {
+	if _, err := k.item(ctx, actor, id); err != nil {
 		return nil, 0, err
 	}
 	return k.Queries.Adjustments(ctx, id, limit, offset)
 }
 
 // Add creates an item without units.
-func (k *ItemService) Add(ctx context.Context, who authz.Actor, t Item) (Level, error) {
+func (k *ItemService) Add(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
 	if err := t.Validate(); err != nil {
 		return Level{}, err
 	}
-	if !who.Sees(t.Branch) {
+	if !actor.Sees(t.Branch) {
 		return Level{}, ErrBranchNotFound
 	}
-	if err := k.Store.Add(ctx, who, t); err != nil {
+	if err := k.Store.Add(ctx, actor, t); err != nil {
 		return Level{}, err
 	}
 	return k.Store.Level(ctx, t.Branch, t.SKU)
@@ -255,8 +255,8 @@ func (k *ItemService) Add(ctx context.Context, who authz.Actor, t Item) (Level, 
 
 // Update changes the name, unit and alarm threshold of an item. The SKU and the branch cannot change: other systems,
 // recipes and holds refer to them.
-func (k *ItemService) Update(ctx context.Context, who authz.Actor, t Item) (Level, error) {
-	known, err := k.item(ctx, who, t.ID)
+func (k *ItemService) Update(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
+	known, err := k.item(ctx, actor, t.ID)
 	if err != nil {
 		return Level{}, err
 	}
@@ -264,15 +264,15 @@ func (k *ItemService) Update(ctx context.Context, who authz.Actor, t Item) (Leve
 	if err := t.Validate(); err != nil {
 		return Level{}, err
 	}
-	if err := k.Store.Update(ctx, who, t); err != nil {
+	if err := k.Store.Update(ctx, actor, t); err != nil {
 		return Level{}, err
 	}
 	return k.Store.Level(ctx, t.Branch, t.SKU)
 }
 
 // Levels returns the items of a branch with their levels.
-func (k *ItemService) Levels(ctx context.Context, who authz.Actor, f LevelFilter) ([]Level, int64, error) {
-	if !who.Sees(f.Branch) {
+func (k *ItemService) Levels(ctx context.Context, actor authz.Actor, f LevelFilter) ([]Level, int64, error) {
+	if !actor.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
 	}
 	return k.Queries.Levels(ctx, f)
@@ -280,9 +280,9 @@ func (k *ItemService) Levels(ctx context.Context, who authz.Actor, f LevelFilter
 
 // Reservations returns the reservations of other systems in a branch.
 func (k *ItemService) Reservations(
-	ctx context.Context, who authz.Actor, f ReservationFilter,
+	ctx context.Context, actor authz.Actor, f ReservationFilter,
 ) ([]ReservationRecord, int64, error) {
-	if !who.Sees(f.Branch) {
+	if !actor.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
 	}
 	if state, _ := f.Status.State(); state == "" && f.Status != "" {

@@ -15,7 +15,7 @@ import (
 // executed.
 type MessageCommand struct {
 	Command
-	Request ReservationRequest // of a Try; ResolveItems makes its hold
+	Request ReservationRequest // request of a Try; ResolveItems makes its hold
 	Err     error              // refusal that can be decided without reading the stock; nil otherwise
 }
 

@@ -32,7 +32,7 @@ func TestParseMessage_try(t *testing.T) {
 	} {
 		h, err := stock.ParseMessage(message("order.created", body))
 		if err != nil || h.Err != nil || h.Action != stock.Try || h.ID != "o-1" || !h.Message {
-			t.Errorf("%s: %+v, %v", body, h, err)
+			t.Errorf("ParseMessage(%s) = %+v, %v, want a try of o-1", body, h, err)
 		}
 		if diff := cmp.Diff(want, h.Request); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", body, diff)
@@ -45,7 +45,7 @@ func TestParseMessage_confirm_and_cancel(t *testing.T) {
 	for typ, act := range map[string]stock.Action{"order.confirmed": stock.Confirm, "order.cancel.requested": stock.Cancel} {
 		h, err := stock.ParseMessage(message(typ, `{"orderId":"o-1","total":12.5}`))
 		if err != nil || h.Err != nil || h.Action != act || h.ID != "o-1" || !h.Message {
-			t.Errorf("%s: %+v, %v", typ, h, err)
+			t.Errorf("ParseMessage of %s = %+v, %v, want action %v of o-1", typ, h, err, act)
 		}
 	}
 }
@@ -72,13 +72,13 @@ func TestParseMessage_rejects(t *testing.T) {
 	} {
 		h, err := stock.ParseMessage(message("order.created", body))
 		if err != nil || fault.KindOf(h.Err) != fault.Invalid || h.ID != "o-1" {
-			t.Errorf("%s: %+v, %v", name, h, err)
+			t.Errorf("ParseMessage with %s = %+v, %v, want Invalid", name, h, err)
 			continue
 		}
 		e := h.Refusal(evening)
 		eventtest.Conform(t, e)
 		if p, err := event.InventoryRefused.Decode(e); err != nil || p.Reason != "invalid" || p.OrderID != "o-1" || e.Seq != 0 {
-			t.Errorf("%s: %+v, %v", name, p, err)
+			t.Errorf("refusal of %s = %+v, %v, want reason invalid of o-1", name, p, err)
 		}
 	}
 	for name, body := range map[string]string{

@@ -94,11 +94,11 @@ func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
 func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
 	begun := k.cfg.Now()
 	c := &claim{journal: k.cfg.Store, now: k.cfg.Now, scope: s, until: begun.Add(rebuildLease)}
-	mine, free, err := k.cfg.Store.ClaimRebuild(ctx, s, begun, c.until)
+	claimed, free, err := k.cfg.Store.ClaimRebuild(ctx, s, begun, c.until)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
-	if !mine {
+	if !claimed {
 		return free, nil
 	}
 	// The empty epoch stays in SQL if the rebuild fails. No cache ever shows it, so Reconcile finds the difference and
@@ -118,7 +118,7 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
-	// From here on the scope is unknown until FinishRebuild, also after a failure: orders go on, decided by SQL alone.
+	// From here on the scope is unknown until FinishRebuild, even after a failure: orders go on, decided by SQL alone.
 	building, err := k.cfg.Cache.BeginRebuild(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
@@ -202,8 +202,8 @@ func (c *claim) renew(ctx context.Context) error {
 	if until.Sub(c.until) < time.Second {
 		return nil
 	}
-	mine, err := c.journal.RenewRebuild(ctx, c.scope, c.until, until)
-	if err == nil && !mine {
+	renewed, err := c.journal.RenewRebuild(ctx, c.scope, c.until, until)
+	if err == nil && !renewed {
 		err = errClaimLost
 	}
 	if err == nil {

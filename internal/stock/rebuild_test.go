@@ -54,20 +54,20 @@ func (h *fakeStore) ClaimRebuild(_ context.Context, _ Scope, now, until time.Tim
 	return true, time.Time{}, nil
 }
 
-func (h *fakeStore) RenewRebuild(_ context.Context, _ Scope, was, until time.Time) (bool, error) {
+func (h *fakeStore) RenewRebuild(_ context.Context, _ Scope, heldUntil, until time.Time) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.free.Equal(was) {
+	if !h.free.Equal(heldUntil) {
 		return false, nil
 	}
 	h.free = until
 	return true, nil
 }
 
-func (h *fakeStore) EndRebuild(_ context.Context, _ Scope, was time.Time, _ string, next time.Time) error {
+func (h *fakeStore) EndRebuild(_ context.Context, _ Scope, heldUntil time.Time, _ string, next time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.free.Equal(was) {
+	if h.free.Equal(heldUntil) {
 		h.free = next.Add(-time.Millisecond)
 	}
 	return nil

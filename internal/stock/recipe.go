@@ -11,7 +11,7 @@ import (
 const MaxRecipe = 10
 
 // ErrMenuItemNotFound refuses an unknown menu item.
-var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "There is no such menu item.")
+var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "Menu item not found.")
 
 // RecipeStore stores recipes; stocksql.Store implements it. Items of branches that the actor may not see are answered
 // as missing.
@@ -31,19 +31,19 @@ type RecipeService struct {
 }
 
 // Recipe returns the stock that one portion of a menu item consumes.
-func (c *RecipeService) Recipe(ctx context.Context, who authz.Actor, item int64) ([]SKULine, error) {
-	_, lines, err := c.Store.Recipe(ctx, who, item)
+func (c *RecipeService) Recipe(ctx context.Context, actor authz.Actor, item int64) ([]SKULine, error) {
+	_, lines, err := c.Store.Recipe(ctx, actor, item)
 	return lines, err
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes; no lines remove the recipe. Placed orders keep
 // the units that they have taken. The cache is invalidated after the commit: before it, another order could cache the
 // old recipe again.
-func (c *RecipeService) SetRecipe(ctx context.Context, who authz.Actor, item int64, lines []SKULine) error {
+func (c *RecipeService) SetRecipe(ctx context.Context, actor authz.Actor, item int64, lines []SKULine) error {
 	if err := checkRecipe(lines); err != nil {
 		return err
 	}
-	branch, err := c.Store.SetRecipe(ctx, who, item, lines)
+	branch, err := c.Store.SetRecipe(ctx, actor, item, lines)
 	if err == nil {
 		c.Cache.invalidate(branch)
 	}

@@ -26,10 +26,10 @@ type refusalCheck struct {
 // shortages returns the lines of a refused hold that do not fit by the counters in SQL; nil overrules the cache. When
 // SQL cannot be read, the refusal stands. An item that SQL does not count is not a reason to refuse: the transaction
 // decides about it.
-func (d *refusalCheck) shortages(ctx context.Context, h Hold, said []Shortage) []Shortage {
+func (d *refusalCheck) shortages(ctx context.Context, h Hold, reported []Shortage) []Shortage {
 	left, err := d.counters(ctx, h.Scope)
 	if err != nil {
-		return said
+		return reported
 	}
 	var short []Shortage
 	for _, l := range h.Lines { // parts have lines of one scope only

@@ -33,9 +33,9 @@ func TestRefusalCheck_shortages(t *testing.T) {
 		"the last unit that is left":   {[]Line{{1, 2}, {2, 5}}, nil},
 		"more than all of them can be": {[]Line{{1, MaxQty}}, []int64{1}},
 	} {
-		said := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // shortages as the cache reports them
+		reported := []Shortage{{Item: 1}, {Item: 2}, {Item: 3}, {Item: 9}} // shortages as the cache reports them
 		var got []int64
-		for _, s := range d.shortages(t.Context(), Hold{Scope: scope, Lines: c.lines}, said) {
+		for _, s := range d.shortages(t.Context(), Hold{Scope: scope, Lines: c.lines}, reported) {
 			got = append(got, s.Item)
 		}
 		if !slices.Equal(got, c.want) {
@@ -43,9 +43,9 @@ func TestRefusalCheck_shortages(t *testing.T) {
 		}
 	}
 	failure = errors.New("no database")
-	said := []Shortage{{Item: 1, Requested: 1}}
-	got := d.shortages(t.Context(), Hold{Scope: Scope{Branch: 2, Date: scope.Date}, Lines: []Line{{1, 1}}}, said)
-	if !slices.Equal(got, said) {
+	reported := []Shortage{{Item: 1, Requested: 1}}
+	got := d.shortages(t.Context(), Hold{Scope: Scope{Branch: 2, Date: scope.Date}, Lines: []Line{{1, 1}}}, reported)
+	if !slices.Equal(got, reported) {
 		t.Errorf("what cannot be read refutes nothing: %v", got)
 	}
 }
@@ -104,7 +104,7 @@ func TestRefusalCheck_invalidate(t *testing.T) {
 			t.Errorf("%s: two units of one", kind)
 		}
 		limit = 2
-		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // of another branch
+		d.invalidate([]Op{{Kind: kind, Hold: Hold{Scope: Scope{Branch: 2, Date: scope.Date}}}}) // an operation of another branch
 		if d.shortages(t.Context(), h, nil) == nil {
 			t.Errorf("%s: another branch's operation dropped the reading", kind)
 		}

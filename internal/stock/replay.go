@@ -39,7 +39,7 @@ type applyResult struct {
 // applyEntries sends entries to the cache and records those that were applied completely. A scope that the cache lacks
 // is rebuilt. A rejected entry causes no rebuild: Reconcile detects whether the scope differs. All entries go into one
 // call, because a call costs more than the operations in it. at is the index of an operation in that call. It is safe
-// to apply an entry twice, also from two processes at once.
+// to apply an entry twice, even from two processes at once.
 func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyResult {
 	var ops []Op
 	for _, e := range entries {

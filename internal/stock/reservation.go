@@ -32,7 +32,7 @@ const (
 var statuses = []struct {
 	status Status
 	state  State
-	reason string // of a released hold
+	reason string // why a hold was released
 }{
 	{StatusReserved, Held, ""},
 	{StatusConfirmed, Confirmed, ""},
@@ -97,7 +97,7 @@ func ReservationID(hold string) string { return strings.TrimPrefix(hold, reserva
 // Action is a requested change of a reservation.
 type Action uint8
 
-// The actions: Try, Confirm and Cancel of the reference, the deadline's Expire, and Return, which reverses a sale.
+// The actions: Try, Confirm and Cancel of inventory-tcc.md, the deadline's Expire, and Return, which reverses a sale.
 const (
 	Try Action = iota + 1
 	Confirm

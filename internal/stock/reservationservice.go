@@ -60,9 +60,9 @@ type ReservationService struct {
 // there is stock (decision 26). An error of kind Unavailable means that the outcome is unknown: the caller repeats the
 // same request.
 func (s *ReservationService) Reserve(
-	ctx context.Context, who authz.Actor, r ReservationRequest,
+	ctx context.Context, actor authz.Actor, r ReservationRequest,
 ) (_ Reservation, created bool, err error) {
-	if !who.Sees(r.Branch) {
+	if !actor.Sees(r.Branch) {
 		// The response is then that for an item that does not exist, so it reveals nothing about other branches.
 		r.Branch = 0 // a branch without items
 	}
@@ -143,25 +143,25 @@ func (r ReservationRequest) Hold(ids map[string]int64, now time.Time) (Hold, err
 }
 
 // Confirm turns a reservation into a sale. Repeated calls of Confirm, Cancel and Return are not errors.
-func (s *ReservationService) Confirm(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
-	return s.settle(ctx, who, Command{Action: Confirm, ID: id})
+func (s *ReservationService) Confirm(ctx context.Context, actor authz.Actor, id string) (Reservation, error) {
+	return s.settle(ctx, actor, Command{Action: Confirm, ID: id})
 }
 
 // Cancel releases a reservation. If it arrives before the Try, the Try is refused.
-func (s *ReservationService) Cancel(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
-	return s.settle(ctx, who, Command{Action: Cancel, ID: id})
+func (s *ReservationService) Cancel(ctx context.Context, actor authz.Actor, id string) (Reservation, error) {
+	return s.settle(ctx, actor, Command{Action: Cancel, ID: id})
 }
 
 // Return puts the units of a confirmed reservation back into stock.
-func (s *ReservationService) Return(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
-	return s.settle(ctx, who, Command{Action: Return, ID: id})
+func (s *ReservationService) Return(ctx context.Context, actor authz.Actor, id string) (Reservation, error) {
+	return s.settle(ctx, actor, Command{Action: Return, ID: id})
 }
 
-func (s *ReservationService) settle(ctx context.Context, who authz.Actor, d Command) (Reservation, error) {
+func (s *ReservationService) settle(ctx context.Context, actor authz.Actor, d Command) (Reservation, error) {
 	if err := ValidateExternalID("orderId", d.ID); err != nil {
 		return Reservation{}, err
 	}
-	d.CanSee = who.Sees
+	d.CanSee = actor.Sees
 	r, err := s.Store.Do(ctx, d)
 	if err == nil {
 		err = r.Err
@@ -171,12 +171,12 @@ func (s *ReservationService) settle(ctx context.Context, who authz.Actor, d Comm
 
 // Find returns a reservation. A reservation that was cancelled before its Try has no branch; only callers with access
 // to all branches see it.
-func (s *ReservationService) Find(ctx context.Context, who authz.Actor, id string) (Reservation, error) {
+func (s *ReservationService) Find(ctx context.Context, actor authz.Actor, id string) (Reservation, error) {
 	if err := ValidateExternalID("orderId", id); err != nil {
 		return Reservation{}, err
 	}
 	r, err := s.Store.Find(ctx, id)
-	if err == nil && (r.ID == "" || !who.Sees(r.Branch)) {
+	if err == nil && (r.ID == "" || !actor.Sees(r.Branch)) {
 		err = ErrReservationNotFound
 	}
 	return r, err

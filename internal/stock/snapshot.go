@@ -73,7 +73,7 @@ var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "Request 1 to %d 
 // Snapshots returns snapshots of items of a branch in the order requested. Missing items are left out, and so is
 // everything of a branch that the actor may not see.
 func (w *SnapshotService) Snapshots(
-	ctx context.Context, who authz.Actor, branch int64, skus []string,
+	ctx context.Context, actor authz.Actor, branch int64, skus []string,
 ) ([]LevelSnapshot, error) {
 	if len(skus) == 0 || len(skus) > MaxSnapshots {
 		return nil, errTooManySnapshots
@@ -83,7 +83,7 @@ func (w *SnapshotService) Snapshots(
 			return nil, err
 		}
 	}
-	if !who.Sees(branch) {
+	if !actor.Sees(branch) {
 		return []LevelSnapshot{}, nil
 	}
 	// All requests are counted, also those answered from the cache: a popular item must keep its rank.

@@ -125,7 +125,7 @@ func TestStatus_State(t *testing.T) {
 		stock.StatusReserved, stock.StatusConfirmed, stock.StatusCancelled, stock.StatusExpired, stock.StatusRefused, stock.StatusReturned,
 	} {
 		if state, reason := s.State(); stock.StatusOf(state, reason) != s {
-			t.Errorf("%s is %s %s, which is told as %s", s, state, reason, stock.StatusOf(state, reason))
+			t.Errorf("%s is %s %s, which is converted to %s", s, state, reason, stock.StatusOf(state, reason))
 		}
 	}
 	if state, _ := stock.Status("HELD").State(); state != "" {
@@ -147,7 +147,7 @@ func TestItem_Validate(t *testing.T) {
 		"a colon":         {stock.Item{SKU: "a:b"}, false},
 	} {
 		if err := c.item.Validate(); (err == nil) != c.ok || err != nil && fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want success %t", name, err, c.ok)
 		}
 	}
 }

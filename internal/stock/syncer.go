@@ -61,14 +61,14 @@ type SyncStore interface {
 // end, so every call passes the end that the caller knows. Claims are rows with a time, not locks: a claim that a
 // killed process has left ends by itself, and no transaction stays open during a rebuild.
 type RebuildStore interface {
-	// ClaimRebuild makes the caller the only process that may rebuild a scope until an instant. On refusal, mine is
+	// ClaimRebuild makes the caller the only process that may rebuild a scope until an instant. On refusal, claimed is
 	// false and free is the instant of the next possible claim.
-	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (mine bool, free time.Time, err error)
+	ClaimRebuild(ctx context.Context, s Scope, now, until time.Time) (claimed bool, free time.Time, err error)
 	// RenewRebuild extends a claim and reports whether the caller still had it.
-	RenewRebuild(ctx context.Context, s Scope, was, until time.Time) (bool, error)
+	RenewRebuild(ctx context.Context, s Scope, heldUntil, until time.Time) (bool, error)
 	// EndRebuild stores the epoch that the cache has now, empty after a failure, and blocks the next claim until an
 	// instant. It leaves a claim that the caller has lost as it is.
-	EndRebuild(ctx context.Context, s Scope, was time.Time, epoch string, next time.Time) error
+	EndRebuild(ctx context.Context, s Scope, heldUntil time.Time, epoch string, next time.Time) error
 	// PrepareRebuild creates missing counters of the scope and deletes its outbox entries: their changes are contained
 	// in everything that is read afterwards.
 	PrepareRebuild(ctx context.Context, s Scope) error
@@ -109,7 +109,7 @@ type Syncer struct {
 	rebuilds  map[Scope]*rebuild // rebuilds that this process has tried
 	suspects  map[Scope]string   // differences at the last reconciliation
 	tasks     sync.WaitGroup
-	ctx       context.Context //nolint:containedctx // of rebuilds, which outlive the calls that request them; ends with Close
+	ctx       context.Context //nolint:containedctx // context of rebuilds; ends with Close
 	cancel    context.CancelFunc
 }
 

@@ -29,7 +29,7 @@ var (
 		Kind: fault.Conflict, Code: "busy", RetryAfter: 5 * time.Second,
 		Detail: "This is already running. Please try again when it has finished.",
 	}
-	ErrLetter      = fault.New(fault.NotFound, "dead_letter_not_found", "There is no such dead letter.")
+	ErrLetter      = fault.New(fault.NotFound, "dead_letter_not_found", "Dead letter not found.")
 	ErrTooManyKeys = fault.Newf(fault.Conflict, "too_many_keys",
 		"There are more than %d keys. Please use the command comanda keys audit.", MaxKeys)
 )
@@ -39,10 +39,10 @@ var (
 type Config struct {
 	DB        *sqldb.DB
 	Redis     *redisdb.DB          // nil: embedded in a server that does not run
-	Cache     stock.AdmissionCache // of a server that has it in memory; nil: in Redis
+	Cache     stock.AdmissionCache // cache of a server that has it in memory; nil: in Redis
 	Consumers []inbox.Consumer     // whose dead letters can be replayed
-	Process   About                // of a server; UptimeSeconds and the engines but the broker are added
-	Epoch     func() string        // of a server's documents in Redis, "" while they are incomplete
+	Process   About                // facts about a server; UptimeSeconds and the engines but the broker are added
+	Epoch     func() string        // epoch of a server's documents in Redis, "" while they are incomplete
 
 	NoDocuments bool // the server keeps no documents in Redis
 }

@@ -86,10 +86,10 @@ func TestService_Replay(t *testing.T) {
 	i.deadLetter("b", "daybook", "{}")
 	sum, err := i.Replay(t.Context(), boss, "a")
 	if err != nil || sum != (Replayed{Applied: 1}) || i.left() != 1 {
-		t.Errorf("%+v, %v", sum, err)
+		t.Errorf("Replay = %+v, %v, want one applied and one left", sum, err)
 	}
 	if log := i.replaysAudited(); len(log) != 1 || log[0].Subject != "deadLetter:a" || log[0].Actor != "user:7" {
-		t.Errorf("%+v", log)
+		t.Errorf("audit log = %+v, want the replay of a by user:7", log)
 	}
 	if _, err := i.Replay(t.Context(), boss, "a"); !errors.Is(err, ErrLetter) || len(i.replaysAudited()) != 1 {
 		t.Errorf("once more: %v", err)
@@ -131,7 +131,7 @@ func TestService_one_at_a_time(t *testing.T) {
 		"audit": audited, "reconcile": reconciled, "index": indexed, "replay": replayed, "replay all": all,
 	} {
 		if !errors.Is(err, ErrBusy) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s during another one: error %v, want ErrBusy", what, err)
 		}
 	}
 	if s, err := i.Outbox(t.Context()); err != nil || len(s.Dead) != 1 {

@@ -39,7 +39,7 @@ func NewBuffer(out io.Writer) *Buffer { return &Buffer{out: out} }
 func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	if len(b.buf) == 0 {
-		b.arm()
+		b.startTimer()
 	}
 	b.buf = append(b.buf, p...)
 	due := b.shut || len(b.buf) >= flushAt
@@ -69,8 +69,8 @@ func (b *Buffer) Close() error {
 	return b.Flush()
 }
 
-// arm starts the timer of the first record in an empty buffer. The caller holds mu.
-func (b *Buffer) arm() {
+// startTimer starts the timer of the first record in an empty buffer. The caller holds mu.
+func (b *Buffer) startTimer() {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(FlushEvery, b.drain)
 		return

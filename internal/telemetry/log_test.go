@@ -61,7 +61,7 @@ func TestLogger_ErrorsAreWrittenAtOnce(t *testing.T) {
 func TestLogConfig(t *testing.T) {
 	for _, c := range []LogConfig{{}, {Level: "debug", Format: "json"}, {Level: "WARN", Format: "text"}} {
 		if err := c.Validate(); err != nil {
-			t.Errorf("%+v: %v", c, err)
+			t.Errorf("Validate(%+v): %v", c, err)
 		}
 	}
 	for _, c := range []LogConfig{{Level: "loud"}, {Format: "xml"}} {

@@ -146,15 +146,15 @@ func (p *Proxy) open(l *link) {
 	p.links[l] = true
 	p.pumps.Go(func() {
 		_, _ = io.Copy(l.server, l.client)
-		p.end(l)
+		p.closeLink(l)
 	})
 	p.pumps.Go(func() {
 		p.Replies(l, l.server)
-		p.end(l)
+		p.closeLink(l)
 	})
 }
 
-func (p *Proxy) end(l *link) {
+func (p *Proxy) closeLink(l *link) {
 	l.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()

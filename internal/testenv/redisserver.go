@@ -158,14 +158,14 @@ func (s *Server) Say(line string) string {
 	if _, err := io.WriteString(conn, line+"\r\nQUIT\r\n"); err != nil {
 		return ""
 	}
-	said, _ := io.ReadAll(conn) // keeps the reply that arrived before a failure
-	return string(said)
+	reply, _ := io.ReadAll(conn) // keeps the reply that arrived before a failure
+	return string(reply)
 }
 
 // must sends a command and fails the test unless the reply is OK.
 func (s *Server) must(t testing.TB, line string) {
 	t.Helper()
-	if said := s.Say(line); !strings.HasPrefix(said, "+OK") {
-		t.Fatalf("%s is answered %q", line, said)
+	if reply := s.Say(line); !strings.HasPrefix(reply, "+OK") {
+		t.Fatalf("%s is answered %q", line, reply)
 	}
 }

@@ -161,9 +161,9 @@ func SequencesOf(t testing.TB, n int) {
 	if sequencesGiven() {
 		return
 	}
-	was := flag.Lookup("rapid.checks").Value.String()
+	before := flag.Lookup("rapid.checks").Value.String()
 	_ = flag.Set("rapid.checks", strconv.Itoa(n))
-	t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", before) })
 }
 
 // sequencesGiven reports whether the command line has -rapid.checks. It must be called before the flag is set.

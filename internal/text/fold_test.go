@@ -36,7 +36,7 @@ func TestSlug_any(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Slug(rapid.String().Draw(t, "text"), 40)
 		if utf8.RuneCountInString(s) > 40 || strings.ContainsAny(s, "/?#%&. ") || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") {
-			t.Fatalf("%q", s)
+			t.Fatalf("slug = %q, want at most 40 characters of one segment", s)
 		}
 		if again := Slug(s, 40); again != s {
 			t.Fatalf("%q becomes %q", s, again)

@@ -17,7 +17,7 @@ func TestParseMailbox(t *testing.T) {
 		"=?UTF-8?Q?Qu=C3=A1n?= <a@b.example>":       {"Quán", "a@b.example"},
 	} {
 		if got, err := ParseMailbox(in); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", in, got, err)
+			t.Errorf("ParseMailbox(%s) = %+v, %v, want %+v", in, got, err, want)
 		}
 	}
 	for _, bad := range []string{
@@ -27,7 +27,7 @@ func TestParseMailbox(t *testing.T) {
 		"a@b (House)", "House: a@b; (c)",
 	} {
 		if got, err := ParseMailbox(bad); !errors.Is(err, ErrMailbox) {
-			t.Errorf("%q is %+v, %v", bad, got, err)
+			t.Errorf("%q is %+v,: error %v, want ErrMailbox", bad, got, err)
 		}
 	}
 }
@@ -43,10 +43,10 @@ func TestParseMailbox_any(t *testing.T) {
 			return
 		}
 		if a, err := mail.ParseAddress((&mail.Address{Name: m.Name, Address: m.Address}).String()); err != nil || a.Address != m.Address {
-			t.Fatalf("%q: %+v, %v", in, m, err)
+			t.Fatalf("ParseMailbox(%q) = %+v, which is no address: %v", in, m, err)
 		}
 		if strings.ContainsAny(m.Name+m.Address, "\r\n\x00") || strings.ContainsAny(m.Address, " <>,") || m.Domain() == "" {
-			t.Fatalf("%q: %+v", in, m)
+			t.Fatalf("ParseMailbox(%q) = %+v, want no control character, and a domain", in, m)
 		}
 	})
 }

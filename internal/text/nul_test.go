@@ -14,7 +14,7 @@ func TestEscapesNUL(t *testing.T) {
 		`"u0000"`: false, `{"\u0000":1}`: true, `"\u0001"`: false, ``: false, `"\\u0000\\u0000"`: false,
 	} {
 		if got := EscapesNUL([]byte(in)); got != want {
-			t.Errorf("%s: %t", in, got)
+			t.Errorf("EscapesNUL(%s) = %t, want %t", in, got, want)
 		}
 	}
 }

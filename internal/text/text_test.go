@@ -62,7 +62,7 @@ func TestClean_Refuses(t *testing.T) {
 	} {
 		for in, want := range cases {
 			if got, err := k.Clean(in); !errors.Is(err, want) {
-				t.Errorf("%q as %s: %q, %v", in, k, got, err)
+				t.Errorf("%q as %s: %q,: error %v, want %v", in, k, got, err, want)
 			}
 		}
 	}

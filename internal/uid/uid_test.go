@@ -122,7 +122,7 @@ func TestNew_ConcurrentAreUnique(t *testing.T) {
 	}
 }
 
-// The random half never repeats, also when the pool is refilled.
+// The random half never repeats, even when the pool is refilled.
 func TestSource_RandomHalfVaries(t *testing.T) {
 	var s Source
 	seen := map[[8]byte]bool{}

@@ -25,7 +25,7 @@ func TestGuests_Resolve(t *testing.T) {
 			TokenHash: visit.HashToken(l.CustomerToken), VisitID: l.VisitID, BranchID: 1, TableID: 3, VisitOpen: true,
 		}
 		if g != want || err != nil {
-			t.Errorf("%+v, %v", g, err)
+			t.Errorf("Resolve = %+v, %v, want %+v", g, err, want)
 		}
 		h.close(l.VisitID)
 		_, err = h.guests.Resolve(t.Context(), l.CustomerToken)
@@ -47,11 +47,11 @@ func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
 			_, err := h.guests.Resolve(t.Context(), token)
 			wantFault(t, token, err, visit.ErrToken)
 		}
-		asked := h.store.guests.Load()
+		before := h.store.guests.Load()
 		_, err := h.guests.Resolve(t.Context(), visit.NewCustomerToken())
 		wantFault(t, "an unknown token", err, visit.ErrToken)
-		if n := h.store.guests.Load() - asked; asked != 0 || n != 1 {
-			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", asked, n)
+		if n := h.store.guests.Load() - before; before != 0 || n != 1 {
+			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", before, n)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestTokens(t *testing.T) {
 	for range 1000 {
 		qr, customer := visit.NewQRToken(), visit.NewCustomerToken()
 		if len(qr) != 22 || len(customer) != 43 || seen[qr] || seen[customer] {
-			t.Fatalf("%q, %q", qr, customer)
+			t.Fatalf("tokens = %q and %q, want new ones of 22 and 43 characters", qr, customer)
 		}
 		seen[qr], seen[customer] = true, true
 	}

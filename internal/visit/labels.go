@@ -19,12 +19,12 @@ const MaxTablesAtOnce = 200
 func ParseLabels(list string) ([]string, error) {
 	var labels []string
 	for part := range strings.SplitSeq(list, ",") {
-		some, err := expandLabel(strings.TrimSpace(part))
+		expanded, err := expandLabel(strings.TrimSpace(part))
 		if err != nil {
 			return nil, err
 		}
 		// The limit is checked at each part, so that many long ranges do not fill the memory.
-		if labels = append(labels, some...); len(labels) > MaxTablesAtOnce {
+		if labels = append(labels, expanded...); len(labels) > MaxTablesAtOnce {
 			return nil, tooManyTables()
 		}
 	}

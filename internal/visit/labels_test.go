@@ -43,7 +43,7 @@ func TestParseLabels(t *testing.T) {
 			shown = "*200"
 		}
 		if d := cmp.Diff(want, shown); d != "" {
-			t.Errorf("%q: %s", list, d)
+			t.Errorf("labels of %q (-want +got):\n%s", list, d)
 		}
 	}
 }

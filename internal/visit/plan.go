@@ -20,7 +20,7 @@ const (
 // The faults of floor plans.
 var (
 	ErrPlace = fault.Newf(fault.Invalid, "plan_place_invalid",
-		"A place is a column below %d and a row below %d. A wide table also covers the next column.", PlanColumns, PlanRows)
+		"column must be less than %d and row less than %d; a wide table also covers the next column.", PlanColumns, PlanRows)
 	ErrPlaceTaken = fault.New(fault.Conflict, "plan_place_taken", "Another table of this section is in this place.")
 	ErrPlanTwice  = fault.New(fault.Invalid, "plan_table_twice", "This table is listed twice.")
 )
@@ -103,16 +103,16 @@ func ApplyPlan(tables []Table, edits []PlanEdit) ([]PlanChange, error) {
 	}
 	var changes []PlanChange
 	for _, e := range edits {
-		was, is := byID[e.TableID], edited[e.TableID]
-		for _, p := range is.cells() {
-			at := cell{is.Section, p}
+		before, after := byID[e.TableID], edited[e.TableID]
+		for _, p := range after.cells() {
+			at := cell{after.Section, p}
 			if label, ok := taken[at]; ok {
 				return nil, ErrPlaceTaken.With("tableId", strconv.FormatInt(e.TableID, 10)).With("label", label)
 			}
-			taken[at] = is.Label
+			taken[at] = after.Label
 		}
-		if was.Shape != is.Shape || !slices.Equal(was.cells(), is.cells()) {
-			changes = append(changes, PlanChange{was, is})
+		if before.Shape != after.Shape || !slices.Equal(before.cells(), after.cells()) {
+			changes = append(changes, PlanChange{before, after})
 		}
 	}
 	return changes, nil

@@ -79,7 +79,7 @@ func TestApplyPlan(t *testing.T) {
 			if c.fault != nil {
 				f, _ := errors.AsType[*fault.Error](err)
 				if !errors.Is(err, c.fault) {
-					t.Fatalf("%v, %v", changes, err)
+					t.Fatalf("ApplyPlan = %v, %v, want %v", changes, err, c.fault)
 				}
 				testenv.Equal(t, c.extra, f.Extra)
 				return
@@ -132,7 +132,7 @@ func TestFloor_SavePlan(t *testing.T) {
 		}
 		got, err := save(visit.PlanEdit{3, at(1, 2), visit.ShapeRound}, visit.PlanEdit{4, at(2, 2), visit.ShapeWide})
 		if err != nil || len(got) != 6 || plan(got) != "3 1,2 ROUND; 4 2,2 WIDE" {
-			t.Fatalf("%s, %v", plan(got), err)
+			t.Fatalf("SavePlan = %s, %v, want tables 3 and 4 placed", plan(got), err)
 		}
 		want("3 1,2 ROUND; 4 2,2 WIDE")
 		testenv.Must(save(visit.PlanEdit{3, at(3, 2), visit.ShapeRound}, visit.PlanEdit{4, at(1, 2), visit.ShapeWide}))(t) // they swap

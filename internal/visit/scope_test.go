@@ -11,28 +11,28 @@ import (
 )
 
 // An actor of another branch gets not-found errors and changes nothing.
-func TestFloor_other_branches(t *testing.T) {
+func TestFloor_hides_other_branches(t *testing.T) {
 	each(t, func(h *fixture) {
 		l, code := h.scan(3, ""), h.qr(3)
-		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{2}}
-		_, rotate := h.floor.RotateQR(t.Context(), far, 3)
-		_, closing := h.floor.Close(t.Context(), far, l.VisitID)
-		_, tables := h.floor.Tables(t.Context(), far, 1)
-		_, _, visits := h.floor.Visits(t.Context(), far, visit.Filter{Branch: 1, Limit: 10})
+		otherBranchActor := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{2}}
+		_, rotate := h.floor.RotateQR(t.Context(), otherBranchActor, 3)
+		_, closing := h.floor.Close(t.Context(), otherBranchActor, l.VisitID)
+		_, tables := h.floor.Tables(t.Context(), otherBranchActor, 1)
+		_, _, visits := h.floor.Visits(t.Context(), otherBranchActor, visit.Filter{Branch: 1, Limit: 10})
 		wantFault(t, "rotate", rotate, visit.ErrTable)
 		wantFault(t, "close", closing, visit.ErrVisit)
 		wantFault(t, "tables", tables, catalog.ErrBranch)
 		wantFault(t, "visits", visits, catalog.ErrBranch)
-		all, err := h.floor.Tables(t.Context(), far, 0)
+		all, err := h.floor.Tables(t.Context(), otherBranchActor, 0)
 		if err != nil || len(all) != 6 || all[0].BranchID != 2 {
-			t.Errorf("%v, %v", all, err)
+			t.Errorf("Tables = %v, %v, want the six of branch 2", all, err)
 		}
 		if h.qr(3) != code || len(h.openVisits()) != 1 {
 			t.Error("an actor of another branch changed something")
 		}
 		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want no entry", audit, err)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestFloor_audit(t *testing.T) {
 		}
 		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", audit, err)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestFloor_Seat(t *testing.T) {
 		t := h.t
 		v := h.seat(3)
 		if !v.Open || v.TableLabel != "A3" || v.BizDate != "2026-02-26" || v.Guests != 0 || !v.OpenedAt.Equal(h.clock.Now()) {
-			t.Errorf("%+v", v)
+			t.Errorf("Seat = %+v, want an open visit at A3 without phones", v)
 		}
 		if l := h.scan(3, ""); l.VisitID != v.ID {
 			t.Error("a scan of the code did not join the visit")
@@ -63,11 +63,11 @@ func TestFloor_Move(t *testing.T) {
 		testenv.Must(h.guests.Resolve(t.Context(), g.CustomerToken))(t)
 		v := h.move(g.VisitID, 5)
 		if v.ID != g.VisitID || v.TableID != 5 || v.TableLabel != "A5" || v.Guests != 1 || !v.Open {
-			t.Errorf("%+v", v)
+			t.Errorf("Move = %+v, want visit %s at A5 with its phone", v, g.VisitID)
 		}
-		who, err := h.guests.Resolve(t.Context(), g.CustomerToken)
-		if err != nil || who.VisitID != g.VisitID || who.TableID != 5 {
-			t.Errorf("the phone is %+v, %v", who, err)
+		guest, err := h.guests.Resolve(t.Context(), g.CustomerToken)
+		if err != nil || guest.VisitID != g.VisitID || guest.TableID != 5 {
+			t.Errorf("the phone is %+v, %v", guest, err)
 		}
 		if l := h.scan(5, g.CustomerToken); l.CustomerToken != g.CustomerToken || l.VisitID != g.VisitID || l.TableLabel != "A5" {
 			t.Errorf("the phone at the new table: %+v", l)
@@ -94,7 +94,7 @@ func TestFloor_Move_refuses(t *testing.T) {
 		h.seat(3)
 		h.close(gone.ID)
 		testenv.NoError(t, h.use(5, false))
-		elsewhere := authz.Actor{Kind: authz.Account, Branches: []int64{2}}
+		otherBranchActor := authz.Actor{Kind: authz.Account, Branches: []int64{2}}
 		for what, c := range map[string]struct {
 			by    authz.Actor
 			visit string
@@ -107,9 +107,9 @@ func TestFloor_Move_refuses(t *testing.T) {
 			"a table of another branch":   {authz.System(), v.ID, 7, visit.ErrTable},
 			"no visit":                    {authz.System(), "nobody", 4, visit.ErrVisit},
 			"a visit that has ended":      {authz.System(), gone.ID, 4, visit.ErrClosed},
-			"a visit of another branch":   {elsewhere, v.ID, 4, visit.ErrVisit},
-			"their table, foreign visit":  {elsewhere, v.ID, 7, visit.ErrVisit},
-			"nothing that they could see": {elsewhere, "nobody", 99, visit.ErrVisit},
+			"a visit of another branch":   {otherBranchActor, v.ID, 4, visit.ErrVisit},
+			"their table, foreign visit":  {otherBranchActor, v.ID, 7, visit.ErrVisit},
+			"nothing that they could see": {otherBranchActor, "nobody", 99, visit.ErrVisit},
 		} {
 			_, err := h.floor.Move(t.Context(), c.by, c.visit, c.table)
 			wantFault(t, what, err, c.want)
@@ -207,8 +207,8 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 				t.Errorf("two parties at table %d", v.TableID)
 			}
 		}
-		if who, err := h.guests.Resolve(t.Context(), party.CustomerToken); err != nil || who.VisitID != party.VisitID {
-			t.Errorf("the party's phone: %+v, %v", who, err)
+		if guest, err := h.guests.Resolve(t.Context(), party.CustomerToken); err != nil || guest.VisitID != party.VisitID {
+			t.Errorf("the party's phone: %+v, %v", guest, err)
 		}
 	})
 }
@@ -247,12 +247,12 @@ func TestFloor_Call(t *testing.T) {
 		}
 		answered, err := h.floor.Answer(t.Context(), authz.System(), g.VisitID, visit.CallWater)
 		if err != nil || answered.Calls != (visit.Calls{Bill: both.Calls.Bill}) {
-			t.Errorf("%+v, %v", answered.Calls, err)
+			t.Errorf("calls after the answer to WATER = %+v, %v, want only BILL", answered.Calls, err)
 		}
 		for range 2 { // the second call succeeds too
 			answered, err = h.floor.Answer(t.Context(), authz.System(), g.VisitID, "")
 			if err != nil || answered.Calls != (visit.Calls{}) {
-				t.Errorf("%+v, %v", answered.Calls, err)
+				t.Errorf("calls after all answers = %+v, %v, want none", answered.Calls, err)
 			}
 		}
 	})

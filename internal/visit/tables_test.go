@@ -20,14 +20,14 @@ func TestFloor_AddTable(t *testing.T) {
 		t := h.t
 		made, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 1, Label: "Sân 7", Seats: 8})
 		if err != nil || made.ID == 0 || made.Label != "Sân 7" || made.Seats != 8 || !made.Active || len(made.QR) != 22 {
-			t.Fatalf("%+v, %v", made, err)
+			t.Fatalf("AddTable = %+v, %v, want an active one with 8 seats and a code", made, err)
 		}
 		if l, err := h.landing.Scan(t.Context(), made.QR, ""); err != nil || l.TableID != made.ID {
 			t.Errorf("its code leads to %+v, %v", l, err)
 		}
 		terrace, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 1, Label: "S1", Seats: 4, Section: " Terrace "})
 		if err != nil || terrace.Section != "Terrace" {
-			t.Errorf("%+v, %v", terrace, err)
+			t.Errorf("AddTable = %+v, %v, want section Terrace", terrace, err)
 		}
 		for what, c := range map[string]struct {
 			by    authz.Actor
@@ -47,7 +47,7 @@ func TestFloor_AddTable(t *testing.T) {
 			"a foreign branch":        {authz.Actor{Branches: []int64{2}}, visit.Table{BranchID: 1, Label: "C1", Seats: 4}, "branch_not_found"},
 		} {
 			if _, err := h.floor.AddTable(t.Context(), c.by, c.table); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("AddTable with %s: error %v, want %q", what, err, c.want)
 			}
 		}
 		if _, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
@@ -66,11 +66,11 @@ func TestFloor_EditTable(t *testing.T) {
 			return h.floor.EditTable(t.Context(), authz.System(), 3, e)
 		}
 		if got, err := edit(visit.TableEdit{Label: new("A35"), Seats: new(2)}); err != nil || got.Label != "A35" || got.Seats != 2 || !got.Active || got.QR != h.qr(3) {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("EditTable = %+v, %v, want A35 with 2 seats and the same code", got, err)
 		}
 		for _, section := range []string{"Terrace", ""} {
 			if got, err := edit(visit.TableEdit{Section: &section}); err != nil || got.Section != section || got.Label != "A35" {
-				t.Errorf("%q: %+v, %v", section, got, err)
+				t.Errorf("EditTable with section %q = %+v, %v, want only the section changed", section, got, err)
 			}
 		}
 		if got, err := edit(visit.TableEdit{}); err != nil || got.Label != "A35" || got.Seats != 2 {
@@ -140,7 +140,7 @@ func TestFloor_Codes(t *testing.T) {
 			t.Helper()
 			b, all, err := h.floor.Codes(t.Context(), authz.System(), 1, ids)
 			if err != nil || b.ID != 1 {
-				t.Fatalf("%+v, %v", b, err)
+				t.Fatalf("Codes of %+v, error %v, want branch 1", b, err)
 			}
 			got := make([]int64, len(all))
 			for i, table := range all {
@@ -161,7 +161,7 @@ func TestFloor_Codes(t *testing.T) {
 		_, err = h.floor.Code(t.Context(), authz.Actor{Branches: []int64{2}}, 3)
 		wantFault(t, "a foreign table", err, visit.ErrTable)
 		if one, err := h.floor.Code(t.Context(), authz.System(), 3); err != nil || one.QR != h.qr(3) {
-			t.Errorf("%+v, %v", one, err)
+			t.Errorf("Code = %+v, %v, want the code of table 3", one, err)
 		}
 		if got := append(h.log("branch:1"), h.log("table:3")...); !slices.Equal(got, []string{"table_codes_printed", "table_codes_printed", "table_codes_printed"}) {
 			t.Errorf("the audit log has %v", got)
@@ -187,13 +187,13 @@ func TestFloor_Tables(t *testing.T) {
 			t.Helper()
 			all, err := h.floor.Tables(t.Context(), authz.System(), 1)
 			if err != nil || all[2].Party == nil || all[3].Party != nil {
-				t.Fatalf("%+v, %v", all, err)
+				t.Fatalf("Tables = %+v, %v, want a party at the third only", all, err)
 			}
 			return *all[2].Party
 		}
 		want := visit.Party{VisitID: l.VisitID, OpenedAt: h.clock.Now(), Guests: 2, Orders: 1, Unpaid: 1, Currency: "VND"}
 		if got := look(); got != want {
-			t.Errorf("%+v", got)
+			t.Errorf("party = %+v, want %+v", got, want)
 		}
 		testenv.Must(h.db.Exec(t.Context(), orderStmts.Must("paid"), l.VisitID))(t)
 		if want.Unpaid = 0; look() != want {

@@ -18,8 +18,8 @@ var (
 		"The staff closed your visit. Please ask them for a table.")
 	ErrToken  = fault.New(fault.Unauthenticated, "customer_token_invalid", "Please scan the code on the table first.")
 	ErrClosed = fault.New(fault.Gone, "visit_closed", "This visit has ended. Please scan the code on the table again.")
-	ErrVisit  = fault.New(fault.NotFound, "visit_not_found", "There is no such visit.")
-	ErrTable  = fault.New(fault.NotFound, "table_not_found", "There is no such table.")
+	ErrVisit  = fault.New(fault.NotFound, "visit_not_found", "Visit not found.")
+	ErrTable  = fault.New(fault.NotFound, "table_not_found", "Table not found.")
 
 	ErrTableTaken    = fault.New(fault.Conflict, "table_taken", "This table is taken.")
 	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not in use. Please ask for another one.")
@@ -43,7 +43,7 @@ type Table struct {
 	BranchID int64
 	Label    string
 	Seats    int
-	Section  string    // of the floor, such as Terrace; empty for none
+	Section  string    // section of the floor, such as Terrace; empty for none
 	Place    *PlanCell // on the plan of its section; nil for none
 	Shape    Shape
 	Active   bool   // false: its code is refused
@@ -58,7 +58,7 @@ type Party struct {
 	Guests   int
 	Orders   int            // not cancelled
 	Unpaid   int64          // amount to pay, in minor units
-	Currency money.Currency // of the branch
+	Currency money.Currency // the branch's currency
 	Calls    Calls
 }
 

@@ -139,7 +139,7 @@ func TestLanding_Scan(t *testing.T) {
 		t := h.t
 		first, second := h.scan(3, ""), h.scan(3, "")
 		if first.TableLabel != "A3" || first.Branch.ID != 1 || first.TableID != 3 || len(first.CustomerToken) != 43 {
-			t.Errorf("%+v", first)
+			t.Errorf("Scan = %+v, want table A3 of branch 1 and a token", first)
 		}
 		if first.VisitID != second.VisitID || first.CustomerToken == second.CustomerToken {
 			t.Errorf("two phones at one table: %+v and %+v", first, second)
@@ -153,7 +153,7 @@ func TestLanding_Scan(t *testing.T) {
 		}
 		v := h.openVisits()
 		if len(v) != 2 || v[1].Guests != 2 || v[1].BizDate != "2026-02-26" || v[1].TableLabel != "A3" {
-			t.Errorf("%+v", v)
+			t.Errorf("open visits = %+v, want two, the second one with two phones at A3", v)
 		}
 	})
 }
@@ -164,15 +164,15 @@ func TestLanding_Scan_counts(t *testing.T) {
 		got := map[string]int{}
 		h.landing.OnScan = func(result string) { got[result]++ }
 		old := h.qr(3)
-		was := h.scan(3, "")
-		h.scan(3, was.CustomerToken)
-		h.close(was.VisitID)
+		before := h.scan(3, "")
+		h.scan(3, before.CustomerToken)
+		h.close(before.VisitID)
 		scan := func(ctx context.Context, qr, token string) {
 			if _, err := h.landing.Scan(ctx, qr, token); err == nil {
 				t.Errorf("a scan of %q succeeded", qr)
 			}
 		}
-		scan(t.Context(), old, was.CustomerToken)
+		scan(t.Context(), old, before.CustomerToken)
 		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		scan(t.Context(), old, "")
 		off := false
@@ -209,18 +209,18 @@ func TestLanding_Scan_refuses_codes(t *testing.T) {
 // V3: a token ends with its visit, and a phone whose visit the staff closed is refused at that table for rejoinBlock.
 func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
-		was := h.scan(3, "")
-		h.close(was.VisitID)
-		_, err := h.landing.Scan(t.Context(), h.qr(3), was.CustomerToken)
+		before := h.scan(3, "")
+		h.close(before.VisitID)
+		_, err := h.landing.Scan(t.Context(), h.qr(3), before.CustomerToken)
 		wantFault(t, "closed by staff", err, visit.ErrClosedByStaff)
-		if l := h.scan(4, was.CustomerToken); l.CustomerToken == was.CustomerToken {
+		if l := h.scan(4, before.CustomerToken); l.CustomerToken == before.CustomerToken {
 			t.Error("the token of a closed visit was valid at another table")
 		}
-		if l := h.scan(3, ""); l.VisitID == was.VisitID {
+		if l := h.scan(3, ""); l.VisitID == before.VisitID {
 			t.Error("a closed visit was joined")
 		}
 		h.clock.Advance(2 * time.Minute)
-		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+		if l := h.scan(3, before.CustomerToken); l.CustomerToken == before.CustomerToken || l.VisitID == before.VisitID {
 			t.Error("the token of a closed visit was valid again")
 		}
 	})
@@ -228,12 +228,12 @@ func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 
 func TestLanding_Scan_after_CloseIdle(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
-		was := h.scan(3, "")
+		before := h.scan(3, "")
 		h.clock.Advance(3 * time.Hour)
 		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
 			t.Fatalf("%d closed, %v", n, err)
 		}
-		if l := h.scan(3, was.CustomerToken); l.CustomerToken == was.CustomerToken || l.VisitID == was.VisitID {
+		if l := h.scan(3, before.CustomerToken); l.CustomerToken == before.CustomerToken || l.VisitID == before.VisitID {
 			t.Error("the token of a closed visit was valid again")
 		}
 	})
@@ -350,7 +350,7 @@ func TestFloor_Close(t *testing.T) {
 		h.clock.Advance(time.Minute)
 		closed, err := h.floor.Close(t.Context(), authz.System(), l.VisitID)
 		if err != nil || closed.Open || closed.Reason != visit.ClosedByStaff || !closed.ClosedAt.Equal(h.clock.Now()) {
-			t.Errorf("%+v, %v", closed, err)
+			t.Errorf("Close = %+v, %v, want it closed by the staff now", closed, err)
 		}
 		h.clock.Advance(time.Minute)
 		if again, err := h.floor.Close(t.Context(), authz.System(), l.VisitID); err != nil || again != closed {

@@ -17,7 +17,7 @@ type PageBrand struct {
 	Name  string            `json:"name,omitempty"`
 	Logo  *PagePicture      `json:"logo,omitempty"`
 	Cover *PagePicture      `json:"cover,omitempty"`
-	Title map[string]string `json:"title,omitempty"` // of the welcome page, by locale
+	Title map[string]string `json:"title,omitempty"` // title of the welcome page, by locale
 	Text  map[string]string `json:"text,omitempty"`
 
 	Accent    string `json:"-"` // such as #a8321f
@@ -47,14 +47,14 @@ const (
 // sheet of its own would be another request before anything is shown, and a script would show the page in other colours
 // first.
 func (b PageBrand) applyTo(page []byte) []byte {
-	for was, now := range map[string]string{
+	for old, replacement := range map[string]string{
 		plainTitle: b.tag("<title>%s</title>", b.Name),
 		plainIcon:  b.tag(`<link rel="icon" href="%s" type="image/png">`, b.IconSmall),
 		plainTouch: b.tag(`<link rel="apple-touch-icon" href="%s">`, b.IconSmall),
 		"</head>":  b.styled(),
 	} {
-		if now != "" {
-			page = bytes.Replace(page, []byte(was), []byte(now), 1)
+		if replacement != "" {
+			page = bytes.Replace(page, []byte(old), []byte(replacement), 1)
 		}
 	}
 	return page

@@ -26,7 +26,7 @@ type content struct {
 	cache     string
 	csp       string // empty keeps the server's default, which allows nothing
 	vary      string // empty: Accept-Encoding
-	scope     string // of a service worker, if it is not the folder of its file
+	scope     string // scope of a service worker, if it is not the folder of its file
 	plain     []byte
 	coded     map[string][]byte // by content coding; only those smaller than plain
 	gzipped   func() []byte     // compresses on first use; nil if the file is already compressed or never is
@@ -66,8 +66,8 @@ func (c *content) zip() {
 	})
 }
 
-// in returns the content in a coding, or nil if the coding makes it no smaller.
-func (c *content) in(coding string) []byte {
+// encoded returns the content in a coding, or nil if the coding makes it no smaller.
+func (c *content) encoded(coding string) []byte {
 	if coding == "gzip" && c.gzipped != nil {
 		return c.gzipped()
 	}
@@ -97,7 +97,7 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !accepts(r.Header.Get("Accept-Encoding"), coding) {
 			continue
 		}
-		if b := c.in(coding); b != nil {
+		if b := c.encoded(coding); b != nil {
 			h.Set("Content-Encoding", coding)
 			body = b
 			break

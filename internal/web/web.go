@@ -21,7 +21,7 @@ type Boot struct {
 	Methods []string  `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
 	Worker  bool      `json:"worker,omitempty"`  // phones may keep the guest app's files in a service worker
 	Demo    bool      `json:"demo,omitempty"`    // the installation is a demonstration
-	Brand   PageBrand `json:"brand,omitzero"`    // of the restaurant; for the guest app
+	Brand   PageBrand `json:"brand,omitzero"`    // the restaurant's brand, for the guest app
 }
 
 // App serves the guest app and the staff console. All files are in memory and compressed, so serving one reads no disk.
@@ -204,12 +204,12 @@ func (a *App) Register(api *httpapi.API) {
 	for _, pattern := range []string{"GET /app", "GET /shop", "GET /shop/{path...}"} {
 		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: guest})
 	}
-	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.or(guest)})
+	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.orElse(guest)})
 	// Below one folder, which is the scope of the console's service worker.
 	toConsole := http.RedirectHandler(ConsolePath, http.StatusPermanentRedirect)
 	api.Handle(httpapi.Route{Pattern: "GET /console", Policy: httpapi.Public, Handler: toConsole})
-	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.or(console)})
-	assets := a.or(http.HandlerFunc(missing))
+	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.orElse(console)})
+	assets := a.orElse(http.HandlerFunc(missing))
 	api.Handle(httpapi.Route{Pattern: "GET /assets/{path...}", Policy: httpapi.Public, Handler: assets})
 }
 
@@ -218,9 +218,9 @@ func current(page *atomic.Pointer[content]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page.Load().ServeHTTP(w, r) })
 }
 
-// or returns a handler that serves a file of the app, or calls instead for any other path. Paths are looked up in a
+// orElse returns a handler that serves a file of the app, or calls instead for any other path. Paths are looked up in a
 // map of the build's files, so ".." needs no check.
-func (a *App) or(instead http.Handler) http.Handler {
+func (a *App) orElse(instead http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := a.install.Load(); c != nil && r.URL.Path == manifestPath {
 			c.ServeHTTP(w, r)

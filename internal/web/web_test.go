@@ -67,7 +67,7 @@ func TestApp_demo(t *testing.T) {
 		app.Register(s.API())
 		for _, path := range []string{"/m/abc", "/app/orders/x", "/shop", "/console/", "/console/board"} {
 			if w := ask(t, s, path); w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"demo":true}</script>`) != demo {
-				t.Errorf("%s: %d %s", path, w.Code, w.Body)
+				t.Errorf("GET %s: status %d with body %s, want 200 and demo %t", path, w.Code, w.Body, demo)
 			}
 		}
 	}
@@ -77,26 +77,26 @@ func TestApp_pages(t *testing.T) {
 	s := newServer(t, "SANDBOX", "</script>")
 	for path, want := range map[string]int{"/m/abc": 503, "/app": 200} { // pages that open a visit are not prefetched
 		if w := ask(t, s, path, "Sec-Purpose", "prefetch;prerender"); w.Code != want {
-			t.Errorf("%s in advance: %d", path, w.Code)
+			t.Errorf("GET %s as a prefetch: status %d, want %d", path, w.Code, want)
 		}
 	}
 	want := strings.Replace(page, "{}", `{"methods":["SANDBOX","\u003c/script\u003e"]}`, 1)
 	for _, path := range []string{"/m/abc", "/app", "/app/order/item/11", "/app/orders/x", "/shop", "/shop/orders/x"} {
 		w := ask(t, s, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 200 with the guest app", path, w.Code, w.Body)
 		}
 		for name, value := range map[string]string{
 			"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
 			"X-Content-Type-Options": "nosniff",
 		} {
 			if got := w.Header().Get(name); got != value {
-				t.Errorf("%s: %s is %q", path, name, got)
+				t.Errorf("GET %s: header %s = %q, want %q", path, name, got, value)
 			}
 		}
 		again := ask(t, s, path, "If-None-Match", w.Header().Get("ETag"))
 		if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
-			t.Errorf("%s again: %d %s", path, again.Code, again.Body)
+			t.Errorf("GET %s with its ETag: status %d with body %s, want 304", path, again.Code, again.Body)
 		}
 	}
 }
@@ -105,16 +105,16 @@ func TestApp_console(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/console/", "/console/login", "/console/orders/x"} {
 		if w := ask(t, s, path); w.Code != http.StatusOK || w.Body.String() != console {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 200 with the console", path, w.Code, w.Body)
 		}
 	}
 	if w := ask(t, s, "/console"); w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != "/console/" {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("GET /console: status %d with headers %v, want 308 to /console/", w.Code, w.Header())
 	}
 	w := ask(t, s, "/console/worker.js")
 	if h := w.Header(); w.Body.String() != "worker" || h.Get("Cache-Control") != "no-cache" ||
 		!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
-		t.Errorf("the worker: %s %v", w.Body, h)
+		t.Errorf("worker = %s with headers %v, want it uncached, connecting to self only", w.Body, h)
 	}
 }
 
@@ -141,10 +141,10 @@ func TestApp_guest_worker(t *testing.T) {
 		h := w.Header()
 		if w.Body.String() != want || h.Get("Service-Worker-Allowed") != "/" || h.Get("Cache-Control") != "no-cache" ||
 			!strings.Contains(h.Get("Content-Security-Policy"), "connect-src 'self'") {
-			t.Errorf("worker %v: %s %v", worker, w.Body, h)
+			t.Errorf("worker %v: %s with headers %v, want it uncached for the whole site", worker, w.Body, h)
 		}
 		if page := ask(t, s, "/app"); strings.Contains(page.Body.String(), `"worker":true`) != worker {
-			t.Errorf("worker %v: %s", worker, page.Body)
+			t.Errorf("worker %v: page = %s, want it to say so", worker, page.Body)
 		}
 	}
 }
@@ -153,13 +153,13 @@ func TestApp_policy_of_contents(t *testing.T) {
 	s := newServer(t)
 	got := ask(t, s, "/m/abc").Header().Get("Content-Security-Policy")
 	if staff := ask(t, s, "/console/").Header().Get("Content-Security-Policy"); staff != got {
-		t.Errorf("the console's policy is %s", staff)
+		t.Errorf("policy of the console = %s, want that of the guest app", staff)
 	}
 	want := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; " +
 		"frame-ancestors 'none'; require-trusted-types-for 'script'"
 	if got != want {
-		t.Errorf("the policy is %s", got)
+		t.Errorf("policy = %s, want %s", got, want)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestApp_files(t *testing.T) {
 	}
 	for _, path := range []string{"/assets/a-0.js", "/assets/a-1.js.br", "/assets/", "/guest.html", "/elsewhere"} {
 		if w := ask(t, s, path); w.Code != http.StatusNotFound {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want 404", path, w.Code, w.Body)
 		}
 	}
 }
@@ -196,10 +196,10 @@ func TestPictures(t *testing.T) {
 	h := w.Header()
 	if err != nil || !strings.HasPrefix(string(text), "<svg>bowl") || h.Get("Content-Type") != "image/svg+xml" ||
 		h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" {
-		t.Errorf("%s %v %v", text, err, h)
+		t.Errorf("picture = %s, error %v, headers %v, want an SVG that may load nothing", text, err, h)
 	}
 	if w := ask(t, s, "/media/5"); w.Code != http.StatusNotFound {
-		t.Errorf("a missing picture: %d", w.Code)
+		t.Errorf("missing image: status %d, want 404", w.Code)
 	}
 }
 
@@ -209,11 +209,11 @@ func TestPictures_photos(t *testing.T) {
 	h := w.Header()
 	if w.Code != http.StatusOK || w.Body.String() != "jpeg" || h.Get("Content-Type") != "image/jpeg" ||
 		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-		t.Errorf("%d %v", w.Code, h)
+		t.Errorf("photo: status %d with headers %v, want 200 with an immutable JPEG", w.Code, h)
 	}
 	again := ask(t, s, "/media/"+photoID+"-960.jpg", "If-None-Match", h.Get("ETag"))
 	if again.Code != http.StatusNotModified || again.Body.Len() != 0 || again.Header().Get("ETag") != h.Get("ETag") {
-		t.Errorf("again: %d %s", again.Code, again.Body)
+		t.Errorf("photo with its ETag: status %d with body %s, want 304", again.Code, again.Body)
 	}
 	for path, status := range map[string]int{
 		"/media/" + photoID + "-320.jpg":                  404, // unknown
@@ -225,7 +225,7 @@ func TestPictures_photos(t *testing.T) {
 		"/media/" + strings.Repeat("1", 32) + "-960.jpg":  503,
 	} {
 		if w := ask(t, s, path); w.Code != status {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("GET %s: status %d with body %s, want %d", path, w.Code, w.Body, status)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestNew_fails(t *testing.T) {
 		"no place for boot": broken, "no page": without, "no console": guests,
 	} {
 		if _, err := web.New(files, web.Boot{}); err == nil {
-			t.Errorf("%s: there is no error", name)
+			t.Errorf("New with %s: no error", name)
 		}
 	}
 }
@@ -253,7 +253,7 @@ func TestApp_brand(t *testing.T) {
 	app.Register(s.API())
 	plain := ask(t, s, "/app")
 	if b := plain.Body.String(); strings.Contains(b, "brand") || strings.Contains(plain.Header().Get("Content-Security-Policy"), "sha256") {
-		t.Errorf("without a brand: %s", b)
+		t.Errorf("page without a brand = %s, want neither brand nor hashes", b)
 	}
 	logo := &web.PagePicture{URL: "/media/x-160.png", Width: 160, Height: 80}
 	testenv.NoError(t, app.SetBoot(web.Boot{Methods: []string{"COUNTER"}, Brand: web.PageBrand{
@@ -266,12 +266,12 @@ func TestApp_brand(t *testing.T) {
 		`"logo":{"url":"/media/x-160.png","width":160,"height":80}`, `"title":{"vi":"Xin chào"}`,
 	} {
 		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("the page has not %s: %s", want, w.Body)
+			t.Errorf("page without %s: %s", want, w.Body)
 		}
 	}
 	const hash = "style-src 'self' 'sha256-xN05S+UB1G4dqcMhwKRyI5ds6ixFMombmOrGO7ofzXQ=';"
 	if got := w.Header().Get("Content-Security-Policy"); !strings.Contains(got, hash) {
-		t.Errorf("the policy is %s", got)
+		t.Errorf("policy = %s, want the hash of the style", got)
 	}
 	if w.Header().Get("ETag") == plain.Header().Get("ETag") {
 		t.Error("browsers would keep the page without the brand")
@@ -279,7 +279,7 @@ func TestApp_brand(t *testing.T) {
 	m := ask(t, s, "/app/manifest.webmanifest").Body.String()
 	for _, want := range []string{`"short_name":"Quán \"Hoa\" \u003c\u0026\u003e"`, `"theme_color":"#0b6e4f"`, `"src":"/media/x-512.png"`} {
 		if !strings.Contains(m, want) {
-			t.Errorf("the manifest has not %s: %s", want, m)
+			t.Errorf("manifest without %s: %s", want, m)
 		}
 	}
 	if staff := ask(t, s, "/console/").Body.String(); strings.Contains(staff, "0b6e4f") {

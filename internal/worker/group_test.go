@@ -56,7 +56,7 @@ func TestGroup_FailedStartGoesBack(t *testing.T) {
 	interrupted, cancel := context.WithCancel(context.Background())
 	cancel() // the end of the start's context must not interrupt the stop
 	if err := g.Start(interrupted); !errors.Is(err, errBroken) || errors.Is(err, context.Canceled) {
-		t.Errorf("Start = %v", err)
+		t.Errorf("Start = %v, want errBroken only", err)
 	}
 	testenv.Equal(t, journal{"start a", "start b", "start c", "stop b", "stop a"}, j)
 }
@@ -81,7 +81,7 @@ func TestGroup_stop_times_out_and_can_be_repeated(t *testing.T) {
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := g.Stop(late); !errors.Is(err, context.Canceled) {
-		t.Errorf("Stop without time = %v", err)
+		t.Errorf("Stop without time: error %v, want Canceled", err)
 	}
 	if err := g.Stop(context.Background()); err != nil {
 		t.Errorf("the second Stop = %v", err)

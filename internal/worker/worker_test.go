@@ -161,7 +161,7 @@ func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
 			last := time.Now()
 			w.Wake() // must not shorten the pause
 			if err := <-ran; !errors.Is(err, errBroken) {
-				t.Fatalf("the signal carries %v", err)
+				t.Fatalf("the signal carries: error %v, want %v", err, errBroken)
 			}
 			wantAbout(t, "pause", time.Since(last), want*time.Second)
 		}
@@ -218,7 +218,7 @@ func TestWorker_TimeoutBoundsARound(t *testing.T) {
 		begun := time.Now()
 		start(t, w)
 		if err := <-ran; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the round ended with %v", err)
+			t.Errorf("the round ended with: error %v, want DeadlineExceeded", err)
 		}
 		if d := time.Since(begun); d != 30*time.Second {
 			t.Errorf("the round ended after %s", d)
@@ -277,7 +277,7 @@ func TestWorker_StopWaitsForTheRound(t *testing.T) { // W4
 			t.Errorf("Stop = %v, round finished: %t", err, finished.Load())
 		}
 		if !errors.Is(cause, ErrStopping) {
-			t.Errorf("the round was cancelled because of %v", cause)
+			t.Errorf("the round was cancelled because of: error %v, want ErrStopping", cause)
 		}
 	})
 }
@@ -323,7 +323,7 @@ func TestWorker_ConcurrentStartStopWake(t *testing.T) {
 	var active atomic.Int32
 	w := newWorker(Loop{Every: time.Millisecond, Run: func(context.Context) error {
 		if active.Add(1) > 1 {
-			t.Error("two rounds at the same time") // W1, also over restarts
+			t.Error("two rounds at the same time") // W1, even over restarts
 		}
 		active.Add(-1)
 		return nil

@@ -216,10 +216,10 @@ type session struct {
 
 // sessions returns all sessions in one page: an account has at most account.MaxSessions.
 func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (httpapi.List[session], error) {
-	who := authz.ActorOf(ctx)
-	all, err := m.accounts.Sessions(ctx, who)
+	actor := authz.ActorOf(ctx)
+	all, err := m.accounts.Sessions(ctx, actor)
 	return httpapi.ListOf(all, len(all), func(s account.Session) session {
-		return session{s.ID, s.Device, s.Address, s.ID == who.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
+		return session{s.ID, s.Device, s.Address, s.ID == actor.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
 	}), err
 }
 

@@ -67,7 +67,7 @@ func (s *testServer) ask(t *testing.T, method, path, body, access string, into a
 		"User-Agent", "Phone/1.0 (\x01test)", "Accept-Language", "en", "Authorization", access)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
-			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+			t.Fatalf("%s %s: status %d with body %s, want JSON", method, path, w.Code, w.Body)
 		}
 	}
 	return w
@@ -121,7 +121,7 @@ func TestMember_life_cycle(t *testing.T) {
 
 		p := s.login(t)
 		if p.ExpiresIn != 600 || p.User["accountStatus"] != "ACTIVE" || p.User["registered"] != true || p.User["password"] != nil {
-			t.Errorf("%+v", p)
+			t.Errorf("login = %+v, want 600 s and a registered ACTIVE user without a password", p)
 		}
 		var me map[string]any
 		want(t, s.ask(t, "GET", "/me", "", p.AccessToken, &me), 200, "")
@@ -130,7 +130,7 @@ func TestMember_life_cycle(t *testing.T) {
 		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &next), 200, "")
 		want(t, s.ask(t, "POST", "/auth/refresh", `{"refreshToken":"`+p.RefreshToken+`"}`, "", &retry), 200, "")
 		if next.RefreshToken == p.RefreshToken || cmp.Diff(next, retry) != "" {
-			t.Errorf("%+v, %+v", next, retry)
+			t.Errorf("refresh and its repetition = %+v and %+v, want one new pair", next, retry)
 		}
 		want(t, s.ask(t, "GET", "/me", "", next.AccessToken, nil), 200, "")
 		want(t, s.ask(t, "POST", "/auth/logout", "", next.AccessToken, nil), 204, "")
@@ -180,11 +180,11 @@ func TestMember_change(t *testing.T) {
 	var me map[string]any
 	want(t, s.ask(t, "PATCH", "/me", `{"username":"Lan","city":"Huế","profile":{"a":1}}`, p.AccessToken, &me), 200, "")
 	if me["username"] != "lan" || me["city"] != "Huế" || cmp.Diff(me["profile"], map[string]any{"a": 1.0}) != "" || me["updatedBy"] != "user:1" {
-		t.Errorf("%v", me)
+		t.Errorf("PATCH /me = %v, want lan in Huế, updated by user:1", me)
 	}
 	want(t, s.ask(t, "PATCH", "/me", `{"city":"","age":30}`, p.AccessToken, &me), 200, "")
 	if me["username"] != "lan" || me["city"] != nil || me["age"] != 30.0 {
-		t.Errorf("%v", me)
+		t.Errorf("PATCH /me = %v, want lan of age 30 without a city", me)
 	}
 	// Users can change neither the fields that authorize them nor fields that need verification.
 	for _, field := range []string{
@@ -202,7 +202,7 @@ func TestMember_sessions(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		s.CreateMember(t, email)
 		s.CreateMember(t, "minh@example.com")
-		here, there, foreign := s.login(t), s.login(t), s.MustLogin(t, "minh@example.com")
+		current, other, otherAccount := s.login(t), s.login(t), s.MustLogin(t, "minh@example.com")
 		var list struct {
 			Items []struct {
 				ID, Device, Address string
@@ -210,17 +210,17 @@ func TestMember_sessions(t *testing.T) {
 			}
 			Total int
 		}
-		want(t, s.ask(t, "GET", "/me/sessions", "", here.AccessToken, &list), 200, "")
+		want(t, s.ask(t, "GET", "/me/sessions", "", current.AccessToken, &list), 200, "")
 		if list.Total != 2 || len(list.Items) != 2 || list.Items[0].Current || !list.Items[1].Current ||
 			list.Items[0].Device != "Phone/1.0 (test)" || list.Items[0].Address != "192.0.2.1" {
-			t.Fatalf("%+v", list)
+			t.Fatalf("sessions = %+v, want two of Phone/1.0 (test), the second one current", list)
 		}
-		for _, id := range []string{foreign.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
-			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", here.AccessToken, nil), 404, "session_not_found")
+		for _, id := range []string{otherAccount.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
+			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", current.AccessToken, nil), 404, "session_not_found")
 		}
-		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", here.AccessToken, nil), 204, "")
-		want(t, s.ask(t, "GET", "/me", "", there.AccessToken, nil), 401, "unauthenticated")
-		want(t, s.ask(t, "GET", "/me", "", foreign.Access, nil), 200, "")
+		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", current.AccessToken, nil), 204, "")
+		want(t, s.ask(t, "GET", "/me", "", other.AccessToken, nil), 401, "unauthenticated")
+		want(t, s.ask(t, "GET", "/me", "", otherAccount.Access, nil), 200, "")
 	})
 }
 
@@ -318,7 +318,7 @@ func TestMember_device_cookie(t *testing.T) {
 		set, err := http.ParseSetCookie(w.Header().Get("Set-Cookie"))
 		if err != nil || set.Name != "comanda_device" || set.Path != "/" || !set.HttpOnly || set.Secure || set.Domain != "" ||
 			set.SameSite != http.SameSiteStrictMode || set.MaxAge != 180*24*60*60 || len(set.Value) < 60 {
-			t.Fatalf("%v, %v", w.Header(), err)
+			t.Fatalf("device cookie: headers %v, error %v, want a strict HttpOnly cookie for 180 days", w.Header(), err)
 		}
 		if w := s.ask(t, "POST", "/auth/logout", "", p.AccessToken, nil); w.Code != 204 || w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("a logout answers %d with the cookie %q", w.Code, w.Header().Get("Set-Cookie"))

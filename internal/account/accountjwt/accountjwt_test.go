@@ -53,16 +53,16 @@ func TestCodec(t *testing.T) {
 		t.Errorf("a token has %d bytes", len(text))
 	}
 	payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(text, ".")[1])
-	var said map[string]any
-	testenv.NoError(t, json.Unmarshal(payload, &said))
+	var claims map[string]any
+	testenv.NoError(t, json.Unmarshal(payload, &claims))
 	for _, name := range []string{"iss", "aud", "sub", "exp", "nbf", "iat", "jti", "sid"} {
-		if said[name] == nil {
+		if claims[name] == nil {
 			t.Errorf("claim %s is missing", name)
 		}
-		delete(said, name)
+		delete(claims, name)
 	}
-	if len(said) > 0 {
-		t.Errorf("unexpected claims: %v", said)
+	if len(claims) > 0 {
+		t.Errorf("unexpected claims: %v", claims)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestParse_refuses(t *testing.T) {
 		change(h, b)
 		return testenv.Must((&jwt.Token{Header: h, Claims: b, Method: method}).SignedString(with))(t)
 	}
-	said := func(name string, v any) string {
+	withClaim := func(name string, v any) string {
 		return forge(jwt.SigningMethodHS256, key, func(_ map[string]any, b jwt.MapClaims) {
 			if b[name] = v; v == nil {
 				delete(b, name)
@@ -132,26 +132,26 @@ func TestParse_refuses(t *testing.T) {
 		"no kid":            headed("kid", nil),
 		"a kid of another":  headed("kid", []string{"a"}),
 		"another type":      headed("typ", "JWT"),
-		"another issuer":    said("iss", "someone"),
-		"another audience":  said("aud", "someone"),
-		"no audience":       said("aud", nil),
-		"no end":            said("exp", nil),
-		"no beginning":      said("nbf", nil),
-		"no issue":          said("iat", nil),
-		"no id":             said("jti", nil),
-		"no session":        said("sid", nil),
-		"no user":           said("sub", nil),
-		"a user of letters": said("sub", "seven"),
-		"user 0":            said("sub", "0"),
-		"over":              said("exp", noon.Add(-3*time.Second).Unix()),
-		"not yet":           said("nbf", noon.Add(3*time.Second).Unix()),
-		"issued later":      said("iat", noon.Add(3*time.Second).Unix()),
-		"too long":          said("more", strings.Repeat("x", 4096)),
+		"another issuer":    withClaim("iss", "someone"),
+		"another audience":  withClaim("aud", "someone"),
+		"no audience":       withClaim("aud", nil),
+		"no end":            withClaim("exp", nil),
+		"no beginning":      withClaim("nbf", nil),
+		"no issue":          withClaim("iat", nil),
+		"no id":             withClaim("jti", nil),
+		"no session":        withClaim("sid", nil),
+		"no user":           withClaim("sub", nil),
+		"a user of letters": withClaim("sub", "seven"),
+		"user 0":            withClaim("sub", "0"),
+		"over":              withClaim("exp", noon.Add(-3*time.Second).Unix()),
+		"not yet":           withClaim("nbf", noon.Add(3*time.Second).Unix()),
+		"issued later":      withClaim("iat", noon.Add(3*time.Second).Unix()),
+		"too long":          withClaim("more", strings.Repeat("x", 4096)),
 		"another body": parts[0] + "." + strings.Split(forge(jwt.SigningMethodHS256, old,
 			func(_ map[string]any, b jwt.MapClaims) { b["sub"] = "8" }), ".")[1] + "." + parts[2],
 	} {
 		if c, err := tok.Parse(text, noon); err == nil {
-			t.Errorf("%s: %+v", name, c)
+			t.Errorf("Parse(%s) = %+v, want an error", name, c)
 		}
 		if c, err := tok.ParseExpired(text); err == nil && name != "issued later" {
 			t.Errorf("%s, expired: %+v", name, c)

@@ -122,13 +122,13 @@ func TestSessionCache_keys(t *testing.T) {
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute)
 		if got, _, err := db.Do(t.Context(), "GET", keyspace.RefreshToken(s.Session)).Text(); got != "a hash" || err != nil {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("refresh token in Redis = %q, %v, want a hash", got, err)
 		}
 		lives(keyspace.RefreshToken(s.Session), 7*24*time.Hour)
 
 		testenv.NoError(t, db.Do(t.Context(), "PEXPIRE", keyspace.Session(s.Session), "60000").Err())
 		if _, found, _, err := m.Get(t.Context(), s.Session, "x"); !found || err != nil {
-			t.Errorf("%t, %v", found, err)
+			t.Errorf("Get: found %t, error %v, want the session", found, err)
 		}
 		lives(keyspace.Session(s.Session), 30*time.Minute) // sliding
 
@@ -169,25 +169,25 @@ func TestSessionCache_Get_needs_every_field(t *testing.T) {
 // A client that can write to Redis can neither change a session nor copy another one's fields or record.
 func TestSessionCache_Get_refuses_foreign_records(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		m, mine, owners := accountredis.New(db), activeSession(), activeSession()
+		m, attackers, owners := accountredis.New(db), activeSession(), activeSession()
 		owners.UserID, owners.RoleID, owners.Role, owners.Branches = 1, 1, authz.RoleOwner, nil
-		for _, s := range []account.ActiveSession{mine, owners} {
+		for _, s := range []account.ActiveSession{attackers, owners} {
 			testenv.NoError(t, m.Put(t.Context(), s, ""))
 		}
-		theirs := testenv.Must(db.Do(t.Context(), "HGETALL", keyspace.Session(owners.Session)).Map())(t)
+		ownersFields := testenv.Must(db.Do(t.Context(), "HGETALL", keyspace.Session(owners.Session)).Map())(t)
 		all := []string{}
-		for field, value := range theirs {
+		for field, value := range ownersFields {
 			if field != "expiresAt" && field != "loginAt" && field != "address" { // alike
-				testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), field, value).Err())
-				if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
+				testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(attackers.Session), field, value).Err())
+				if s, found, _, err := m.Get(t.Context(), attackers.Session, "x"); found || err != nil {
 					t.Errorf("%s=%q was accepted: %+v, %v", field, value, s, err)
 				}
-				testenv.NoError(t, m.Put(t.Context(), mine, ""))
+				testenv.NoError(t, m.Put(t.Context(), attackers, ""))
 			}
 			all = append(all, field, value)
 		}
-		testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(mine.Session), all...).Err())
-		if s, found, _, err := m.Get(t.Context(), mine.Session, "x"); found || err != nil {
+		testenv.NoError(t, db.Do(t.Context(), "HSET", keyspace.Session(attackers.Session), all...).Err())
+		if s, found, _, err := m.Get(t.Context(), attackers.Session, "x"); found || err != nil {
 			t.Errorf("another session's record was accepted: %+v, %v", s, err)
 		}
 	})
@@ -205,7 +205,7 @@ func TestSessionCache_without_redis(t *testing.T) {
 		"DeleteCode": m.DeleteCode(t.Context(), account.Reset, 7),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found || blocked {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: error %v, want Unavailable", what, err)
 		}
 	}
 }

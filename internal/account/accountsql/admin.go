@@ -108,9 +108,9 @@ func (d adminTx) endAccess(ctx context.Context, u account.User, why account.EndR
 	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
 }
 
-// changed finishes the change of an account: it queues its document, writes the audit entry and returns the changed
-// account.
-func (d adminTx) changed(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
+// finishChange finishes the change of an account: it queues its document, writes the audit entry and returns the
+// changed account.
+func (d adminTx) finishChange(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
 	documentsql.Changed(d.Tx, d.Now, userEntity, strconv.FormatInt(id, 10))
 	u, err := oneUser(ctx, d.Tx, stmt("account_select"), id)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *UserAdmin) Assign(
 	ctx context.Context, by authz.Actor, id int64, p account.Assignment, now time.Time,
 ) (u account.User, ended []string, err error) {
 	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
-		was, err := d.target(ctx, id)
+		before, err := d.target(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (s *UserAdmin) Assign(
 		// If two owners demote each other at once, the lock of the roles serializes them, and the second one is the
 		// last owner.
 		if r.Name != authz.RoleOwner {
-			if err := d.anotherOwner(ctx, was); err != nil {
+			if err := d.anotherOwner(ctx, before); err != nil {
 				return err
 			}
 		}
@@ -204,11 +204,12 @@ func (s *UserAdmin) Assign(
 		// All assignments are replaced: clearing first removes those that the new set lacks.
 		tx.Queue(stmt("admin_branch_clear"), id)
 		tx.Queue(stmt("admin_branch_put"), id, sqldb.IDs(branches))
-		if ended, err = d.endAccess(ctx, was, account.EndRole); err != nil {
+		if ended, err = d.endAccess(ctx, before, account.EndRole); err != nil {
 			return err
 		}
-		u, err = d.changed(ctx, id, d.userEntry(audit.ActionPrivileges, id).
-			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{r.Name, branches, was.Status}))
+		u, err = d.finishChange(ctx, id, d.userEntry(audit.ActionPrivileges, id).
+			WithBefore(auditedUser{before.Role, before.Branches, before.Status}).
+			WithAfter(auditedUser{r.Name, branches, before.Status}))
 		return err
 	})
 	return u, ended, err
@@ -224,7 +225,7 @@ func (s *UserAdmin) SetStatus(
 		if u, err = d.target(ctx, id); err != nil || u.Status == to {
 			return err
 		}
-		was, action, from := u, audit.ActionUserEnabled, int64(0) // from 0: no session has to end
+		before, action, from := u, audit.ActionUserEnabled, int64(0) // from 0: no session has to end
 		if to == account.Disabled {
 			action, from = audit.ActionUserDisabled, now.UnixMilli()
 			if err := d.anotherOwner(ctx, u); err != nil {
@@ -237,8 +238,9 @@ func (s *UserAdmin) SetStatus(
 				return err
 			}
 		}
-		u, err = d.changed(ctx, id, d.userEntry(action, id).
-			WithBefore(auditedUser{was.Role, was.Branches, was.Status}).WithAfter(auditedUser{was.Role, was.Branches, to}))
+		u, err = d.finishChange(ctx, id, d.userEntry(action, id).
+			WithBefore(auditedUser{before.Role, before.Branches, before.Status}).
+			WithAfter(auditedUser{before.Role, before.Branches, to}))
 		return err
 	})
 	return u, ended, err
@@ -250,24 +252,24 @@ func (s *UserAdmin) ResetPin(
 	ctx context.Context, by authz.Actor, id int64, hash string, now time.Time,
 ) (u account.User, ended []string, err error) {
 	err = s.change(ctx, by, now, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
-		was, err := d.target(ctx, id)
+		before, err := d.target(ctx, id)
 		switch {
 		case err != nil:
 			return err
 		case by.UserID == id:
 			return account.ErrPinOwn
-		case !account.MayHavePin(was.Role):
+		case !account.MayHavePin(before.Role):
 			return account.ErrPinRole
 		}
-		if _, _, err := d.assignable(ctx, account.Assignment{RoleID: was.RoleID, Branches: was.Branches}); err != nil {
+		if _, _, err := d.assignable(ctx, account.Assignment{RoleID: before.RoleID, Branches: before.Branches}); err != nil {
 			return err
 		}
 		tx.QueueExactly(1, stmt("pin_put"), id, hash, now.UnixMilli())
 		tx.QueueExactly(1, stmt("admin_access_revoke"), id, now.UnixMilli(), by.String())
-		if ended, err = d.endAccess(ctx, was, account.EndPin); err != nil {
+		if ended, err = d.endAccess(ctx, before, account.EndPin); err != nil {
 			return err
 		}
-		u, err = d.changed(ctx, id, d.userEntry(audit.ActionPinReset, id))
+		u, err = d.finishChange(ctx, id, d.userEntry(audit.ActionPinReset, id))
 		return err
 	})
 	return u, ended, err

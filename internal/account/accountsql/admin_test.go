@@ -49,7 +49,7 @@ func entries(t *testing.T, db *sqldb.DB) int64 {
 	t.Helper()
 	r, err := auditsql.Verify(t.Context(), db)
 	if err != nil || len(r.Broken) > 0 {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("Verify = %+v, %v, want an unbroken chain", r, err)
 	}
 	return r.Entries
 }
@@ -167,7 +167,7 @@ func TestUserAdmin_SetStatus(t *testing.T) {
 			return ended, err
 		}
 		if ended, err := set(admin, cook.ID, account.Disabled); err != nil || len(ended) != 1 {
-			t.Errorf("%v, %v", ended, err)
+			t.Errorf("SetStatus(DISABLED) ended %v, error %v, want one session", ended, err)
 		}
 		before := entries(t, db)
 		if ended, err := set(admin, cook.ID, account.Disabled); err != nil || len(ended) != 0 {
@@ -202,7 +202,7 @@ func TestUserAdmin_keeps_one_owner(t *testing.T) {
 		}
 		wg.Wait()
 		if (failures[0] == nil) == (failures[1] == nil) {
-			t.Errorf("%v", failures)
+			t.Errorf("two owners disable each other: errors %v, want exactly one", failures)
 		}
 	})
 }
@@ -251,13 +251,13 @@ func TestRoles_change(t *testing.T) {
 		admin, owner := h.createUser(t, "admin", "ADMIN").Actor("s"), h.owner.Actor("s")
 		chef, err := h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
 		if err != nil || len(chef.Permissions) != 1 { // only its own account
-			t.Fatalf("%+v, %v", chef, err)
+			t.Fatalf("CreateRole = %+v, %v, want one permission", chef, err)
 		}
 		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
 		wantFault(t, "the same name", err, authz.ErrRoleName)
 		all := h.byName["OWNER"].Permissions
 		if chef, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all, h.now); err != nil || len(chef.Permissions) != 4 {
-			t.Fatalf("%+v, %v", chef, err)
+			t.Fatalf("SetPermissions = %+v, %v, want four permissions", chef, err)
 		}
 		if h.number(t, "revoked", "ROLE", fmt.Sprint(chef.ID)) != 1 {
 			t.Error("no revocation was written")
@@ -298,7 +298,7 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 		}
 		for code, want := range map[string]bool{"code0": false, "code15": true, "code8": true, "code": false} {
 			if got, err := people.HasCode(t.Context(), code, time.Time{}); got != want || err != nil {
-				t.Errorf("%s: %t, %v", code, got, err)
+				t.Errorf("HasCode(%s) = %t, %v, want %t", code, got, err, want)
 			}
 		}
 		// A code expires after an hour.
@@ -391,7 +391,7 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 		cook.Email = ""
 		made, err := h.people.Create(t.Context(), h.owner.Actor("s"), cook, "hash", h.assignment("KITCHEN", 1))
 		if err != nil || made.Email != "" || made.Role != authz.RoleKitchen {
-			t.Fatalf("%+v, %v", made, err)
+			t.Fatalf("Create = %+v, %v, want a KITCHEN account without e-mail", made, err)
 		}
 		accounts := NewAccounts(db)
 		staff := func() []account.Colleague {
@@ -399,10 +399,10 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 			return testenv.Must(accounts.Colleagues(t.Context(), []int64{1}, false))(t)
 		}
 		if all := staff(); len(all) != 1 || all[0].UserID != made.ID {
-			t.Errorf("%+v", all)
+			t.Errorf("Colleagues = %+v, want only user %d", all, made.ID)
 		}
 		if hash, err := accounts.TryPin(t.Context(), made.ID); err != nil || hash != "hash" {
-			t.Errorf("%q, %v", hash, err)
+			t.Errorf("TryPin = %q, %v, want hash", hash, err)
 		}
 		_, err = h.people.Create(t.Context(), h.owner.Actor("s"), cook, "other", h.assignment("KITCHEN", 1))
 		wantFault(t, "the same username", err, account.ErrUsernameTaken)
@@ -412,7 +412,7 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 			t.Errorf("the refused account exists: %v, %v", found, err)
 		}
 		if all := staff(); len(all) != 1 {
-			t.Errorf("%+v", all)
+			t.Errorf("Colleagues = %+v, want one", all)
 		}
 	})
 }
@@ -422,7 +422,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
 		manager, peer, cook := h.createUser(t, "manager", "MANAGER", 1), h.createUser(t, "peer", "MANAGER", 1), h.createUser(t, "cook", "KITCHEN", 1)
-		far, member := h.createUser(t, "far", "KITCHEN", 2), h.createUser(t, "member", "USER")
+		otherBranch, member := h.createUser(t, "far", "KITCHEN", 2), h.createUser(t, "member", "USER")
 		accounts := NewAccounts(db)
 		h.login(t, cook)
 		h.now = h.now.Add(time.Minute)
@@ -439,7 +439,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 				t.Errorf("%d entries", n)
 			}
 			if got, err := accounts.TryPin(t.Context(), cook.ID); err != nil || got != hash {
-				t.Errorf("%q, %v", got, err)
+				t.Errorf("TryPin = %q, %v, want %q", got, err, hash)
 			}
 		}
 		if h.number(t, "living", cook.ID) != 0 || h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) == 0 {
@@ -453,7 +453,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		}{
 			"one's own":                       {manager, manager.ID, account.ErrPinOwn},
 			"a cook's of a manager":           {cook, manager.ID, authz.ErrRank},
-			"one of another branch":           {manager, far.ID, authz.ErrUser},
+			"one of another branch":           {manager, otherBranch.ID, authz.ErrUser},
 			"the owner's of an administrator": {h.createUser(t, "admin", "ADMIN"), h.owner.ID, authz.ErrRank},
 			"an owner's":                      {h.createUser(t, "second", "OWNER"), h.owner.ID, account.ErrPinRole},
 			"a member's":                      {h.owner, member.ID, account.ErrPinRole},

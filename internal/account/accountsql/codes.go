@@ -153,14 +153,14 @@ func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time
 
 // recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
 // without one. Members are not recorded.
-func recordPassword(ctx context.Context, tx sqldb.Tx, who authz.Actor, now time.Time) error {
+func recordPassword(ctx context.Context, tx sqldb.Tx, actor authz.Actor, now time.Time) error {
 	// The account is read here, because its stored role decides whether it is staff.
-	u, err := oneUser(ctx, tx, stmt("account_select"), who.UserID)
+	u, err := oneUser(ctx, tx, stmt("account_select"), actor.UserID)
 	if err != nil || !authz.IsStaff(u.Role) {
 		return err
 	}
-	by := u.Actor(who.Session)
-	by.Request, by.Address = who.Request, who.Address
+	by := u.Actor(actor.Session)
+	by.Request, by.Address = actor.Request, actor.Address
 	return auditsql.Record(ctx, tx,
 		audit.NewEntry(by, now, audit.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0))
 }

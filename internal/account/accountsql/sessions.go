@@ -105,7 +105,7 @@ func (s *Accounts) Rotate(ctx context.Context, r account.Rotation) (o account.Ro
 		o = account.RotationResult{Verdict: held.JudgeRefresh(u, r.TokenHash, r.Now), User: u, Session: held}
 		switch o.Verdict {
 		case account.RefreshRotate:
-			o.Session = held.Rotated(u, r.NextHash, r.Sealed, r.Now)
+			o.Session = held.Rotated(u, r.NextHash, r.Successor, r.Now)
 			rotate(tx, o.Session)
 		// Two clients have the token, and which one is the thief is unknown, so the session ends for both.
 		case account.RefreshReuse:
@@ -139,7 +139,7 @@ func rotate(tx sqldb.Tx, s account.Session) {
 	tx.Queue(stmt("spent_insert"), s.PreviousHash, s.ID, s.RotatedAt.UnixMilli())
 }
 
-// FindByToken returns the session of a refresh token, also of a spent one.
+// FindByToken returns the session of a refresh token, including a spent one.
 func (s *Accounts) FindByToken(ctx context.Context, tokenHash string) (account.Session, bool, error) {
 	return sqldb.One(ctx, s.db, scanSession, stmt("session_find"), tokenHash)
 }

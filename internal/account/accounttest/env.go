@@ -83,14 +83,14 @@ func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock 
 	t.Helper()
 	keys := testenv.Must(accountsql.Keys(t.Context(), db))(t)
 	tokens := testenv.Must(accountjwt.New(keys.Token))(t)
-	store, heard := accountsql.NewAccounts(db), &EventCounts{counts: map[string]int{}}
-	h := &Env{DB: db, Store: store, Clock: clock, Events: heard, Service: &account.Service{
+	store, events := accountsql.NewAccounts(db), &EventCounts{counts: map[string]int{}}
+	h := &Env{DB: db, Store: store, Clock: clock, Events: events, Service: &account.Service{
 		Users: store, SessionStore: store, Pins: store, Codes: store, Hasher: account.NewHasher(FastParams, 2), Tokens: tokens, Keys: keys,
 		Cache: memory, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 		Authenticator: account.NewAuthenticator(tokens, store, memory, clock.Now),
 		Observer: account.Observer{
-			Login: func(r string) { heard.add("login." + r) }, Code: func(e string) { heard.add("code." + e) },
-			Reused: func() { heard.add("reused") },
+			Login: func(r string) { events.add("login." + r) }, Code: func(e string) { events.add("code." + e) },
+			Reused: func() { events.add("reused") },
 		},
 	}}
 	h.Devices.SetKey(keys.Token.Derive("a test's devices"))
@@ -176,7 +176,7 @@ func (h *Env) Code(t testing.TB, email string) string {
 	t.Helper()
 	for _, l := range slices.Backward(h.Emails(t, email)) {
 		if l.Fields[account.FieldCode] != "" {
-			open := testenv.Must(h.Keys.OpenFields(l.Fields))(t)
+			open := testenv.Must(h.Keys.DecryptFields(l.Fields))(t)
 			return open[account.FieldCode]
 		}
 	}

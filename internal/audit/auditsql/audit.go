@@ -71,7 +71,7 @@ var scanEntry = sqldb.Row(func(e *audit.Entry) []any {
 // Report is the result of Verify.
 type Report struct {
 	Entries int64         `json:"entries,string"`
-	Hash    string        `json:"hash"` // of the newest entry; a copy kept elsewhere reveals a rewritten log
+	Hash    string        `json:"hash"` // hash of the newest entry; a copy kept elsewhere reveals a rewritten log
 	Broken  []audit.Break `json:"broken"`
 }
 

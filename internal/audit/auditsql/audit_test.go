@@ -82,7 +82,7 @@ func TestVerify_pages(t *testing.T) {
 	}
 	testenv.NoError(t, RecordAlone(t.Context(), db, all...))
 	if r := verify(t, db); r.Entries != 2*auditPage || len(r.Broken) != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("Verify = %+v, want an unbroken chain of %d entries", r, 2*auditPage)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestRecord_concurrent(t *testing.T) {
 		}
 		wg.Wait()
 		if r := verify(t, db); r.Entries != 2*writers*each || len(r.Broken) != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("Verify = %+v, want an unbroken chain of %d entries", r, 2*writers*each)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestRecord_rollback(t *testing.T) {
 		}
 		record(t, db, 1)
 		if r := verify(t, db); r.Entries != 3 || len(r.Broken) != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("Verify = %+v, want an unbroken chain of 3 entries", r)
 		}
 	})
 }

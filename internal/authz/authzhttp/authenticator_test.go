@@ -30,7 +30,7 @@ func TestPermissions(t *testing.T) {
 	testenv.Equal(t, want, authzhttp.Permissions(routes))
 	places := authzhttp.Places(routes)
 	if len(places) != 3 || places[want[1].Key()] != 2 {
-		t.Errorf("%v", places)
+		t.Errorf("Places = %v, want three, %s in place 2", places, want[1].Key())
 	}
 }
 
@@ -64,22 +64,22 @@ func TestAuthenticator(t *testing.T) {
 	} {
 		ctx, name, err := c.door.Account(t.Context(), c.token, &routes[c.route])
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
-		who := authz.ActorOf(ctx)
-		if (err == nil) != (who.Kind == authz.Account && who.Role == authz.RoleCashier) {
-			t.Errorf("%s: %+v", c.name, who)
+		actor := authz.ActorOf(ctx)
+		if (err == nil) != (actor.Kind == authz.Account && actor.Role == authz.RoleCashier) {
+			t.Errorf("%s: actor %+v, want a CASHIER only after success", c.name, actor)
 		}
-		if err == nil && name != who.String() {
+		if err == nil && name != actor.String() {
 			t.Errorf("%s: the record names %q", c.name, name)
 		}
 	}
 	if denied != 1 {
 		t.Errorf("%d refusals were counted", denied)
 	}
-	who := authz.ActorOf(authzhttp.Authenticator{}.Service(context.Background()))
-	if who.String() != "service" || !who.Sees(1) || !who.Sees(99) {
-		t.Errorf("%+v", who)
+	service := authz.ActorOf(authzhttp.Authenticator{}.Service(context.Background()))
+	if service.String() != "service" || !service.Sees(1) || !service.Sees(99) {
+		t.Errorf("service actor = %+v, want service, which sees every branch", service)
 	}
 }
 

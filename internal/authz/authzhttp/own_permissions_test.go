@@ -39,7 +39,7 @@ func TestOwnPermissions(t *testing.T) {
 				got[k] = true
 			}
 			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("%s: %s", role, d)
+				t.Errorf("permissions of %s (-want +got):\n%s", role, d)
 			}
 		}
 		gone := authz.Actor{Kind: authz.Account, Role: "GONE", RoleID: 999}

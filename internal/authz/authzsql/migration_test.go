@@ -82,7 +82,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 		syncs(t, db, routes)
 		testenv.NoError(t, db.Migrate(t.Context()))
 		if d := cmp.Diff(again, grantedRoutes(t, db)); d != "" || len(again["KITCHEN"]) != 5 {
-			t.Errorf("a later grant was revoked: %v %s", again["KITCHEN"], d)
+			t.Errorf("routes of KITCHEN = %v after a later grant, all (-before +after):\n%s", again["KITCHEN"], d)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestMigration_kitchen_permissions_exist(t *testing.T) {
 		testenv.NoError(t, db.Migrate(t.Context()))
 		after, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, after); d != "" || err != nil {
-			t.Errorf("%v %s", err, d)
+			t.Errorf("role versions: error %v, (-before +after):\n%s", err, d)
 		}
 		if b, err := documentsql.New(db).Backlog(t.Context(), db.Now()); b.Pending != 0 || err != nil {
 			t.Errorf("%d pending documents, %v", b.Pending, err)

@@ -85,13 +85,13 @@ func (s *permissionSync) permissions(ctx context.Context, routes []authz.Permiss
 	own := map[authz.RouteKey]bool{}
 	for _, p := range routes {
 		own[p.Key()] = p.Own
-		was, found := known[p.Key()]
+		stored, found := known[p.Key()]
 		delete(known, p.Key())
 		switch {
 		case !found:
 			fresh = append(fresh, p)
-		case was.Name != p.Name || was.Module != p.Module:
-			p.ID = was.ID
+		case stored.Name != p.Name || stored.Module != p.Module:
+			p.ID = stored.ID
 			renamed = append(renamed, p)
 		}
 	}

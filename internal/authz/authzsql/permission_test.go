@@ -70,7 +70,7 @@ func TestSyncPermissions(t *testing.T) {
 		syncs(t, db, table())
 		again, err := NewRoles(db).RoleVersions(t.Context())
 		if d := cmp.Diff(versions, again); d != "" || err != nil {
-			t.Errorf("a second sync wrote something: %v %s", err, d)
+			t.Errorf("second sync: error %v, versions (-before +after):\n%s", err, d)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestSyncPermissions_later_versions(t *testing.T) {
 		testenv.Equal(t, want, grantedRoutes(t, db))
 		outbox, err := sqldb.Collect(t.Context(), db, sqldb.Value[string], edits.Must("outbox"))
 		if err != nil || len(outbox) != 3 { // the deleted permission, the new and changed ones, and the roles
-			t.Errorf("%q, %v", outbox, err)
+			t.Errorf("outbox = %q, %v, want three entries", outbox, err)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestSyncPermissions_concurrent(t *testing.T) {
 		}
 		wg.Wait()
 		if held := grantedRoutes(t, db); len(held) != 7 || len(held["OWNER"]) != 4 {
-			t.Errorf("%v", held)
+			t.Errorf("granted routes = %v, want seven roles, and four routes of OWNER", held)
 		}
 		versions, err := NewRoles(db).RoleVersions(t.Context())
 		for id, v := range versions {

@@ -115,7 +115,7 @@ func auditedRoleOf(r authz.Role) auditedRole {
 type Change struct {
 	Tx        sqldb.Tx
 	By        authz.Actor
-	Principal authz.Principal // of By, with its current permissions
+	Principal authz.Principal // the role of By, with its current permissions
 	Now       time.Time
 }
 
@@ -221,15 +221,15 @@ func (b *Roles) UpdateRole(
 	ctx context.Context, by authz.Actor, id int64, now time.Time, change func(authz.Role) (authz.Role, error),
 ) (r authz.Role, err error) {
 	err = WriteChange(ctx, b.db, by, now, func(ctx context.Context, tx sqldb.Tx, c *Change) error {
-		was, err := SelectRole(ctx, tx, id)
+		current, err := SelectRole(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		// Not even the description of a role with a higher rank may be changed.
-		if authz.RankOf(was.Name) > authz.RankOf(c.Principal.Role.Name) {
+		if authz.RankOf(current.Name) > authz.RankOf(c.Principal.Role.Name) {
 			return authz.ErrRank
 		}
-		if r, err = change(was); err != nil {
+		if r, err = change(current); err != nil {
 			return err
 		}
 		tx.QueueExactly(1, stmt("role_update"), id, r.Name, r.Description, now.UnixMilli(), by.String())
@@ -237,7 +237,7 @@ func (b *Roles) UpdateRole(
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		before := auditedRole{Name: was.Name, Description: was.Description}
+		before := auditedRole{Name: current.Name, Description: current.Description}
 		after := auditedRole{Name: r.Name, Description: r.Description}
 		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleUpdated, id).WithBefore(before).WithAfter(after))
 	})
@@ -284,20 +284,20 @@ func (b *Roles) SetPermissions(
 		if err := checkPermissions(ctx, tx, to); err != nil {
 			return err
 		}
-		was := r
-		without := func(all, some []int64) []int64 {
-			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(some, id) })
+		current := r
+		without := func(all, removed []int64) []int64 {
+			return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return slices.Contains(removed, id) })
 		}
-		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(without(was.Permissions, to)))
-		queueGrants(tx, id, without(to, was.Permissions))
+		tx.Queue(stmt("permission_withdraw"), id, sqldb.IDs(without(current.Permissions, to)))
+		queueGrants(tx, id, without(to, current.Permissions))
 		bumpRoles(tx, now, by, id)
-		// The revocation ends no session. Other processes also detect the role's new version; they poll both every
-		// second.
+		// This revocation ends no session; it makes other processes reload the role. They poll revocations and role
+		// versions every second.
 		QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeRole, Subject: strconv.FormatInt(id, 10), At: now})
 		if r, err = SelectRole(ctx, tx, id); err != nil {
 			return err
 		}
-		before, after := auditedRole{was.Name, "", was.Permissions}, auditedRole{r.Name, "", r.Permissions}
+		before, after := auditedRole{current.Name, "", current.Permissions}, auditedRole{r.Name, "", r.Permissions}
 		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionPrivileges, id).WithBefore(before).WithAfter(after))
 	})
 	return r, err

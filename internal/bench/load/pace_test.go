@@ -19,14 +19,14 @@ import (
 func bubble(t *testing.T, p Plan, takes func(n int64) time.Duration) (r *Result, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int64
+		var requests atomic.Int64
 		var served sync.WaitGroup
 		defer served.Wait()
-		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, gets(Target{"127.0.0.1:80"})
+		p.Target, p.Want, p.Requests = Target{"127.0.0.1:80"}, http.StatusOK, getRequests(Target{"127.0.0.1:80"})
 		p.dial = func(context.Context) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			served.Go(func() { respond(theirs, func() { time.Sleep(takes(asked.Add(1))) }) })
-			return ours, nil
+			clientConn, serverConn := net.Pipe()
+			served.Go(func() { respond(serverConn, func() { time.Sleep(takes(requests.Add(1))) }) })
+			return clientConn, nil
 		}
 		begin := time.Now()
 		r = testenv.Must(Run(t.Context(), p))(t)

@@ -164,9 +164,9 @@ func drive(ctx context.Context, p Plan, workers []*worker) {
 		_ = w.conn.net.SetDeadline(w.giveUp) // a closed connection fails at its first request
 		all.Go(func() {
 			if p.Rate > 0 {
-				w.paced(ctx, begin)
+				w.runPaced(ctx, begin)
 			} else {
-				w.eager(ctx)
+				w.runUnpaced(ctx)
 			}
 		})
 	}

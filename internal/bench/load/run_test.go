@@ -20,8 +20,8 @@ func serve(t testing.TB, h http.HandlerFunc) Target {
 	return testenv.Must(ParseTarget(s.URL))(t)
 }
 
-// gets returns functions that always send the same request for the root.
-func gets(t Target) func(int) func() []byte {
+// getRequests returns functions that always send the same request for the root.
+func getRequests(t Target) func(int) func() []byte {
 	request := t.Request("GET", "/", "")
 	return func(int) func() []byte { return func() []byte { return request } }
 }
@@ -32,7 +32,7 @@ func TestParseTarget(t *testing.T) {
 		"http://127.7.7.7": "127.7.7.7:80",
 	} {
 		if got, err := ParseTarget(base); err != nil || got.addr != addr {
-			t.Errorf("%s: %q, %v", base, got.addr, err)
+			t.Errorf("ParseTarget(%s) = %q, %v, want %s", base, got.addr, err, addr)
 		}
 	}
 	// L1: only loopback addresses are accepted.
@@ -42,25 +42,25 @@ func TestParseTarget(t *testing.T) {
 		"http://[fe80::1]", "http://127.0.0.1/x",
 	} {
 		if _, err := ParseTarget(base); !errors.Is(err, ErrNotLoopback) {
-			t.Errorf("%q: %v", base, err)
+			t.Errorf("ParseTarget(%q): error %v, want ErrNotLoopback", base, err)
 		}
 	}
 }
 
 func TestRun_counts_answers(t *testing.T) {
-	var asked atomic.Int64
+	var requests atomic.Int64
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		if asked.Add(1)%10 == 0 {
+		if requests.Add(1)%10 == 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		_, _ = w.Write([]byte("12345"))
 	})
 	r := testenv.Must(Run(t.Context(), Plan{
-		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 4, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: getRequests(target),
 	}))(t)
-	late := asked.Load() - r.Done - r.Failed() // number of responses after the end
+	late := requests.Load() - r.Done - r.Failed() // number of responses after the end
 	if r.Done == 0 || late < 0 || late > 4 || r.Errors["status 503"] < r.Done/20 || r.Bytes != 5*r.Done {
-		t.Errorf("%d asked, %d done with %d bytes, errors %v", asked.Load(), r.Done, r.Bytes, r.Errors)
+		t.Errorf("%d asked, %d done with %d bytes, errors %v", requests.Load(), r.Done, r.Bytes, r.Errors)
 	}
 	if n := r.Latencies.Count(); n < r.Done || n > r.Done+4 || r.Latencies.Quantile(0.5) <= 0 {
 		t.Errorf("%d latencies of %d answers, half of them within %s", n, r.Done, r.Latencies.Quantile(0.5))
@@ -73,21 +73,21 @@ func TestRun_counts_answers(t *testing.T) {
 func TestRun_stopsWithItsContext(t *testing.T) {
 	for name, rate := range map[string]float64{"eager": 0, "paced": 100} {
 		t.Run(name, func(t *testing.T) {
-			asked := make(chan struct{}, 100)
+			requests := make(chan struct{}, 100)
 			gone := make(chan struct{})
 			target := serve(t, func(http.ResponseWriter, *http.Request) {
-				asked <- struct{}{}
+				requests <- struct{}{}
 				<-gone
 			})
 			defer close(gone)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				<-asked
+				<-requests
 				cancel()
 			}()
 			begin := time.Now()
 			_, err := Run(ctx, Plan{
-				Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK, Requests: gets(target),
+				Target: target, Conns: 3, Duration: time.Minute, Rate: rate, Want: http.StatusOK, Requests: getRequests(target),
 			})
 			if !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
 				t.Errorf("%v after %s", err, time.Since(begin))
@@ -97,9 +97,9 @@ func TestRun_stopsWithItsContext(t *testing.T) {
 }
 
 func TestRun_opensClosedConnectionsAnew(t *testing.T) {
-	var asked atomic.Int64
+	var requests atomic.Int64
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		switch asked.Add(1) % 3 {
+		switch requests.Add(1) % 3 {
 		case 0:
 			w.Header().Set("Connection", "close")
 		case 1:
@@ -107,7 +107,7 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 		}
 	})
 	r := testenv.Must(Run(t.Context(), Plan{
-		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 1, Duration: 200 * time.Millisecond, Want: http.StatusOK, Requests: getRequests(target),
 	}))(t)
 	if r.Done < 2 || r.Errors["connection"] < 1 || len(r.Errors) != 1 {
 		t.Errorf("%d done, errors %v", r.Done, r.Errors)
@@ -115,8 +115,8 @@ func TestRun_opensClosedConnectionsAnew(t *testing.T) {
 }
 
 func TestRun_refuses_unbounded_runs(t *testing.T) {
-	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: gets(Target{})}
-	for name, spoil := range map[string]func(*Plan){
+	good := Plan{Target: Target{"127.0.0.1:1"}, Conns: 1, Duration: time.Second, Requests: getRequests(Target{})}
+	for name, corrupt := range map[string]func(*Plan){
 		"no target":      func(p *Plan) { p.Target = Target{} },
 		"no connections": func(p *Plan) { p.Conns = 0 },
 		"too many":       func(p *Plan) { p.Conns = MaxConns + 1 },
@@ -126,7 +126,7 @@ func TestRun_refuses_unbounded_runs(t *testing.T) {
 		"no requests":    func(p *Plan) { p.Requests = nil },
 	} {
 		p := good
-		spoil(&p)
+		corrupt(&p)
 		if err := p.validate(); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
@@ -140,7 +140,7 @@ func TestRun_serverOutOfReach(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	target, _ := ParseTarget(s.URL)
 	s.Close()
-	p := Plan{Target: target, Conns: 1, Duration: time.Second, Requests: gets(target)}
+	p := Plan{Target: target, Conns: 1, Duration: time.Second, Requests: getRequests(target)}
 	if _, err := Run(t.Context(), p); err == nil {
 		t.Error("a closed port was measured")
 	}
@@ -165,7 +165,7 @@ func TestTarget_ClientStaysHere(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	target := serve(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
 	r := testenv.Must(Run(b.Context(), Plan{
-		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: gets(target),
+		Target: target, Conns: 64, Duration: time.Second, Want: http.StatusOK, Requests: getRequests(target),
 	}))(b)
 	b.ReportMetric(r.PerSecond(), "requests/s")
 	b.ReportMetric(0, "ns/op")

@@ -33,8 +33,8 @@ type worker struct {
 	latencies Histogram
 }
 
-// eager sends the next request as soon as the previous one has its response.
-func (w *worker) eager(ctx context.Context) {
+// runUnpaced sends the next request as soon as the previous one has its response.
+func (w *worker) runUnpaced(ctx context.Context) {
 	failed := 0
 	for ctx.Err() == nil && failed < redials {
 		begin := time.Now()
@@ -45,9 +45,10 @@ func (w *worker) eager(ctx context.Context) {
 	}
 }
 
-// paced sends requests when they are due, workers in rotation, whether or not the previous response was in time (L3).
-// Each worker has its share of the rate and starts at another moment, so that the requests of all are spread evenly.
-func (w *worker) paced(ctx context.Context, begin time.Time) {
+// runPaced sends requests when they are due, workers in rotation, whether or not the previous response was in time
+// (L3). Each worker has its share of the rate and starts at another moment, so that the requests of all are spread
+// evenly.
+func (w *worker) runPaced(ctx context.Context, begin time.Time) {
 	each := time.Duration(float64(w.plan.Conns) / w.plan.Rate * float64(time.Second))
 	// A pause of zero would make an endless loop of requests that are due at once.
 	each = max(each, time.Microsecond)

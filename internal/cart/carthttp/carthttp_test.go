@@ -58,15 +58,15 @@ type answer struct {
 	body   map[string]any
 }
 
-func (s *site) ask(t *testing.T, who, method, path, body string, headers ...string) answer {
+func (s *site) ask(t *testing.T, user, method, path, body string, headers ...string) answer {
 	t.Helper()
-	if who != "" {
-		headers = append(headers, "Authorization", "Bearer "+who)
+	if user != "" {
+		headers = append(headers, "Authorization", "Bearer "+user)
 	}
 	w := testenv.Serve(t, s.server, method, path, body, headers...)
 	a := answer{status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
-		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		t.Fatalf("%s %s: status %d with body %s, want JSON", method, path, w.Code, w.Body)
 	}
 	delete(a.body, "$schema")
 	return a
@@ -118,22 +118,22 @@ func TestCart_story(t *testing.T) {
 		}
 		other := s.ask(t, "7", "POST", "/cart/add-dish", put(102, 1)).want(t, 201, "")
 		if other.body["remaining"] != nil || other.body["cartId"] != first.body["cartId"] {
-			t.Errorf("%v", other.body)
+			t.Errorf("second dish = %v, want unlimited units in the same cart", other.body)
 		}
 		line := "/cart/items/" + first.body["id"].(string)
 		if got := s.ask(t, "7", "PATCH", line, `{"quantity":1}`).want(t, 200, ""); got.body["total"] != 1000.0 {
-			t.Errorf("%v", got.body)
+			t.Errorf("PATCH = %v, want total 1000", got.body)
 		}
 		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		if cart.body["id"] != first.body["cartId"] || cart.body["totalPrice"] != 2000.0 || len(cart.items(t)) != 2 || cart.body["version"] != 4.0 {
-			t.Errorf("%v", cart.body)
+			t.Errorf("cart = %v, want two lines for 2000, version 4", cart.body)
 		}
 		if left := s.ask(t, "7", "DELETE", line, "").want(t, 200, "").items(t); len(left) != 1 || left[0]["dishId"] != "102" {
-			t.Errorf("%v", left)
+			t.Errorf("cart after DELETE = %v, want only dish 102", left)
 		}
 		gone := s.ask(t, "7", "DELETE", "/cart", "").want(t, 200, "")
 		if len(gone.items(t)) != 0 || gone.body["totalPrice"] != 0.0 || gone.body["id"] != cart.body["id"] {
-			t.Errorf("%v", gone.body)
+			t.Errorf("emptied cart = %v, want the same cart without lines", gone.body)
 		}
 	})
 }
@@ -150,8 +150,8 @@ func TestCart_changes_meanwhile(t *testing.T) {
 		s.SetOpen(t, 1, true) // advances the clock
 		cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		type flags struct {
-			item, name, price, was, total, remaining any
-			changed, soldOut, available              any
+			item, name, price, oldPrice, total, remaining any
+			changed, soldOut, available                   any
 		}
 		want := []flags{
 			{"101", "Dish", 1000.0, 1000.0, 2000.0, 1.0, false, true, true},
@@ -182,17 +182,17 @@ func TestCart_branches(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		orderingtest.Open(t, s.DB, 2, stock.Unlimited)
 		s.ask(t, "7", "POST", "/cart/add-dish", put(102, 2)).want(t, 201, "")
-		there := s.ask(t, "7", "GET", "/cart?branchId=2", "").want(t, 200, "")
-		if it := there.items(t)[0]; there.body["branchId"] != "2" || it["isAvailable"] != false || it["name"] != "Dish" || there.body["totalPrice"] != 0.0 {
-			t.Errorf("%v", there.body)
+		inSecond := s.ask(t, "7", "GET", "/cart?branchId=2", "").want(t, 200, "")
+		if it := inSecond.items(t)[0]; inSecond.body["branchId"] != "2" || it["isAvailable"] != false || it["name"] != "Dish" || inSecond.body["totalPrice"] != 0.0 {
+			t.Errorf("cart in branch 2 = %v, want an unavailable dish and price 0", inSecond.body)
 		}
-		if here := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); here.body["branchId"] != "1" || here.body["totalPrice"] != 2000.0 {
-			t.Errorf("a read changed the cart's branch: %v", here.body)
+		if inFirst := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); inFirst.body["branchId"] != "1" || inFirst.body["totalPrice"] != 2000.0 {
+			t.Errorf("a read changed the cart's branch: %v", inFirst.body)
 		}
 		s.ask(t, "7", "POST", "/cart/add-dish", put(201, 1)).want(t, 404, "dish_not_found")
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"2"}`).want(t, 201, "")
 		if moved := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); moved.body["branchId"] != "2" || moved.body["totalPrice"] != 1000.0 {
-			t.Errorf("%v", moved.body)
+			t.Errorf("cart = %v, want it moved to branch 2 for 1000", moved.body)
 		}
 		s.ask(t, "7", "GET", "/cart?branchId=99", "").want(t, 404, "branch_not_found")
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"201","quantity":1,"branchId":"99"}`).want(t, 404, "branch_not_found")
@@ -208,7 +208,7 @@ func TestCart_languages(t *testing.T) {
 			"Bún chả": nil, "Grilled pork": {"Accept-Language", "ja, en-GB;q=0.8"},
 		} {
 			if got := s.ask(t, "7", "GET", "/cart", "", headers...).items(t)[0]["name"]; got != name {
-				t.Errorf("%v: %v", headers, got)
+				t.Errorf("name with %v = %v, want %s", headers, got, name)
 			}
 		}
 		got := s.ask(t, "7", "GET", "/cart?locale=vi", "", "Accept-Language", "en").items(t)[0]["name"]
@@ -221,9 +221,9 @@ func TestCart_languages(t *testing.T) {
 // Refusals have a code and change nothing.
 func TestCart_refuses(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
-		mine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
-		foreign := s.ask(t, "8", "POST", "/cart/add-dish", put(101, 1)).want(t, 201, "")
-		line, other := "/cart/items/"+mine.body["id"].(string), "/cart/items/"+foreign.body["id"].(string)
+		ownLine := s.ask(t, "7", "POST", "/cart/add-dish", put(101, 19)).want(t, 201, "")
+		otherLine := s.ask(t, "8", "POST", "/cart/add-dish", put(101, 1)).want(t, 201, "")
+		line, other := "/cart/items/"+ownLine.body["id"].(string), "/cart/items/"+otherLine.body["id"].(string)
 		before := s.ask(t, "7", "GET", "/cart", "").want(t, 200, "")
 		for name, c := range map[string]struct {
 			method, path, body string
@@ -257,10 +257,10 @@ func TestCart_refuses(t *testing.T) {
 			})
 		}
 		if diff := cmp.Diff(before.body, s.ask(t, "7", "GET", "/cart", "").body); diff != "" {
-			t.Errorf("refusals have changed the cart: %s", diff)
+			t.Errorf("cart after refusals (-want +got):\n%s", diff)
 		}
-		if theirs := s.ask(t, "8", "GET", "/cart", "").items(t); len(theirs) != 1 || theirs[0]["quantity"] != 1.0 {
-			t.Errorf("the other's cart: %v", theirs)
+		if otherLines := s.ask(t, "8", "GET", "/cart", "").items(t); len(otherLines) != 1 || otherLines[0]["quantity"] != 1.0 {
+			t.Errorf("the other's cart: %v", otherLines)
 		}
 	})
 }

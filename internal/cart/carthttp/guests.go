@@ -16,7 +16,7 @@ type GuestFinder interface {
 }
 
 // errVisit is the same for another visit and for a visit that does not exist.
-var errVisit = fault.New(fault.NotFound, "visit_not_found", "There is no such visit.")
+var errVisit = fault.New(fault.NotFound, "visit_not_found", "Visit not found.")
 
 type sharedRoutes struct {
 	carts  *cart.SharedService

@@ -77,11 +77,11 @@ func (a answer) brief(t *testing.T) string {
 	all := make([]string, len(list))
 	for i, it := range list {
 		l := it.(map[string]any)
-		mine := ""
+		ownLines := ""
 		if l["mine"] == true {
-			mine = "*"
+			ownLines = "*"
 		}
-		all[i] = strings.TrimSpace(fmt.Sprint(l["phone"], mine, " ", l["id"], "×", l["qty"], " ", l["notes"]))
+		all[i] = strings.TrimSpace(fmt.Sprint(l["phone"], ownLines, " ", l["id"], "×", l["qty"], " ", l["notes"]))
 	}
 	return strings.Join(all, ", ")
 }

@@ -40,18 +40,18 @@ func each(t *testing.T, test func(t *testing.T, h *carttest.Fixture)) {
 // A member who reads twice at once sees each dish once, although both reads share a statement.
 func TestStore_Cart_at_once(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		who, empty := h.Member(t, 7), h.Member(t, 8)
-		h.AddDishes(t, who, 2, 101, 102)
+		member, empty := h.Member(t, 7), h.Member(t, 8)
+		h.AddDishes(t, member, 2, 101, 102)
 		var wg sync.WaitGroup
 		for i := range 64 {
 			wg.Go(func() {
-				user, lines := who.UserID, 2
+				user, lines := member.UserID, 2
 				if i%4 == 0 {
 					user, lines = empty.UserID, 0
 				}
 				c, err := h.Store.Cart(t.Context(), user)
 				if err != nil || len(c.Lines) != lines || c.UserID != user || (c.ID != 0) != (lines != 0) {
-					t.Errorf("%+v, %v", c, err)
+					t.Errorf("Cart = %+v, %v, want %d lines of user %d", c, err, lines, user)
 				}
 			})
 		}
@@ -62,25 +62,25 @@ func TestStore_Cart_at_once(t *testing.T) {
 // C1: after concurrent first additions in two processes there is one cart, with the dish once.
 func TestStore_Change_at_once(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		there := carttest.OpenProcess(t, h.Restaurant, h.Clock)
-		who := h.Member(t, 7)
+		otherProcess := carttest.OpenProcess(t, h.Restaurant, h.Clock)
+		member := h.Member(t, 7)
 		var wg sync.WaitGroup
 		for i := range 19 {
 			wg.Go(func() {
-				store := []*carttest.Fixture{h, there}[i%2].Store
+				store := []*carttest.Fixture{h, otherProcess}[i%2].Store
 				add := &cart.Add{DishID: 101, Quantity: 1, Price: orderingtest.Price}
-				if _, _, err := store.Change(t.Context(), cart.Change{UserID: who.UserID, Add: add}); err != nil {
+				if _, _, err := store.Change(t.Context(), cart.Change{UserID: member.UserID, Add: add}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		c, err := h.Store.Cart(t.Context(), who.UserID)
+		c, err := h.Store.Cart(t.Context(), member.UserID)
 		if err != nil || len(c.Lines) != 1 || c.Lines[0].Quantity != 19 {
-			t.Errorf("%+v, %v", c, err)
+			t.Errorf("Cart = %+v, %v, want one line of 19", c, err)
 		}
 		if rows := h.Rows(t); rows.Carts != 1 || rows.Lines != 1 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want one cart and one line", rows)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestStore_Change_refusals(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
 		good, bad := h.Member(t, 7), h.Member(t, 8)
 		h.AddDishes(t, bad, 20, 101)
-		foreign := h.Get(t, bad).Items[0].ID
+		otherLine := h.Get(t, bad).Items[0].ID
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
@@ -103,9 +103,9 @@ func TestStore_Change_refusals(t *testing.T) {
 				c, want := cart.Change{UserID: bad.UserID, Add: &cart.Add{DishID: 101, Quantity: 1}}, error(cart.ErrQuantity)
 				switch i % 3 {
 				case 1:
-					c, want = cart.Change{UserID: good.UserID, Remove: foreign}, cart.ErrLine
+					c, want = cart.Change{UserID: good.UserID, Remove: otherLine}, cart.ErrLine
 				case 2:
-					c, want = cart.Change{UserID: 9, Set: &cart.Set{Line: foreign, Quantity: 1}}, cart.ErrLine
+					c, want = cart.Change{UserID: 9, Set: &cart.Set{Line: otherLine, Quantity: 1}}, cart.ErrLine
 				}
 				if _, _, err := h.Store.Change(t.Context(), c); !errors.Is(err, want) {
 					t.Errorf("%v, want %v", err, want)
@@ -114,7 +114,7 @@ func TestStore_Change_refusals(t *testing.T) {
 		}
 		wg.Wait()
 		if v := h.Get(t, good); len(v.Items) != 1 || v.Items[0].Quantity != 20 {
-			t.Errorf("%+v", v.Cart)
+			t.Errorf("cart = %+v, want one line of 20", v.Cart)
 		}
 		if v := h.Get(t, bad); v.Version != 1 || len(v.Items) != 1 || v.Items[0].Quantity != 20 {
 			t.Errorf("a refused change was made: %+v", v.Cart)
@@ -125,16 +125,16 @@ func TestStore_Change_refusals(t *testing.T) {
 // There is no cart before its first dish, and an emptied cart stays.
 func TestStore_empty(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		who := h.Member(t, 7)
-		if v, err := h.Carts.Empty(t.Context(), who); err != nil || v.ID != 0 || h.Rows(t).Carts != 0 {
-			t.Errorf("%+v, %v", v.Cart, err)
+		member := h.Member(t, 7)
+		if v, err := h.Carts.Empty(t.Context(), member); err != nil || v.ID != 0 || h.Rows(t).Carts != 0 {
+			t.Errorf("Empty without a cart = %+v, %v, want none", v.Cart, err)
 		}
-		first := h.AddDishes(t, who, 1, 101, 102)
-		v, err := h.Carts.Empty(t.Context(), who)
+		first := h.AddDishes(t, member, 1, 101, 102)
+		v, err := h.Carts.Empty(t.Context(), member)
 		if err != nil || v.ID != first.ID || len(v.Items) != 0 || v.Version <= first.Version || h.Rows(t).Lines != 0 {
-			t.Errorf("%+v, %v", v.Cart, err)
+			t.Errorf("Empty = %+v, %v, want cart %d without lines, of a later version", v.Cart, err, first.ID)
 		}
-		again := h.AddDishes(t, who, 1, 101)
+		again := h.AddDishes(t, member, 1, 101)
 		if again.ID != first.ID || again.Items[0].ID == first.Items[0].ID {
 			t.Errorf("%+v after %+v", again.Cart, first.Cart)
 		}
@@ -156,7 +156,7 @@ func TestQueueDelete(t *testing.T) {
 					return err
 				}
 				if diff := cmp.Diff(first.Cart, carts[one.UserID]); diff != "" || len(carts) != 2 {
-					t.Errorf("%d carts: %s", len(carts), diff)
+					t.Errorf("%d carts, the first (-want +got):\n%s", len(carts), diff)
 				}
 				taken := cartsql.QueueDelete(tx, []cart.Cart{carts[one.UserID], carts[two.UserID]})
 				documentsql.Queue(tx, h.Clock.Now(), taken...)
@@ -170,11 +170,11 @@ func TestQueueDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(first.Cart, h.Get(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
-			t.Errorf("after the rollback: %s", diff)
+			t.Errorf("cart after the rollback (-want +got):\n%s", diff)
 		}
 		testenv.NoError(t, take(nil))
 		if rows := h.Rows(t); rows.Carts != 0 || rows.Lines != 0 || h.Get(t, one).ID != 0 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows = %+v, want none", rows)
 		}
 		if next := h.AddDishes(t, one, 1, 101); next.ID <= first.ID || next.Items[0].ID <= first.Items[1].ID {
 			t.Errorf("ids were reused: %+v after %+v", next.Cart, first.Cart)
@@ -185,28 +185,28 @@ func TestQueueDelete(t *testing.T) {
 // C3, C4: a dish that is added while an order deletes the cart is ordered, or is in the next cart.
 func TestStore_Change_of_an_ordered_cart(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		who := h.Member(t, 7)
-		first := h.AddDishes(t, who, 2, 101)
+		member := h.Member(t, 7)
+		first := h.AddDishes(t, member, 2, 101)
 		added := make(chan error, 1)
 		err := h.DB.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			carts := map[int64]cart.Cart{}
-			cartsql.QueueLock(tx, []int64{who.UserID}, carts)
+			cartsql.QueueLock(tx, []int64{member.UserID}, carts)
 			if err := tx.Flush(ctx); err != nil {
 				return err
 			}
 			go func() {
-				_, _, err := h.Carts.Add(t.Context(), who, 102, 3, 0)
+				_, _, err := h.Carts.Add(t.Context(), member, 102, 3, 0)
 				added <- err
 			}()
 			testenv.Eventually(t, 10*time.Second, func() bool {
 				waits, err := sqldbtest.Waits(ctx, h.DB)
 				return waits && err == nil
 			})
-			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{carts[who.UserID]})...)
+			documentsql.Queue(tx, h.Clock.Now(), cartsql.QueueDelete(tx, []cart.Cart{carts[member.UserID]})...)
 			return nil
 		})
 		testenv.NoError(t, errors.Join(err, <-added))
-		next := h.Get(t, who)
+		next := h.Get(t, member)
 		if next.ID <= first.ID || len(next.Items) != 1 || next.Items[0].DishID != 102 || next.Items[0].Quantity != 3 {
 			t.Errorf("%+v after %+v", next.Cart, first.Cart)
 		}
@@ -262,10 +262,10 @@ func TestStore_DishNames(t *testing.T) {
 
 func TestStore_Stop(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		who := h.Member(t, 7)
+		member := h.Member(t, 7)
 		h.Store.Stop()
-		_, err := h.Store.Cart(t.Context(), who.UserID)
-		_, _, changed := h.Store.Change(t.Context(), cart.Change{UserID: who.UserID, Empty: true})
+		_, err := h.Store.Cart(t.Context(), member.UserID)
+		_, _, changed := h.Store.Change(t.Context(), cart.Change{UserID: member.UserID, Empty: true})
 		if !slices.Equal([]error{err, changed}, []error{sqldb.ErrStopped, sqldb.ErrStopped}) {
 			t.Error(err, changed)
 		}

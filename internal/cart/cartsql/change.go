@@ -63,7 +63,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, changes []cart.Change, now time
 		return nil, err
 	}
 	for user := range adding {
-		if _, there := all[user]; !there { // an order deleted the cart before it was locked
+		if _, ok := all[user]; !ok { // an order deleted the cart before it was locked
 			return nil, sqldb.ErrRetry
 		}
 	}

@@ -51,14 +51,14 @@ func TestModel(t *testing.T) {
 		for i := range quotas {
 			quotas[i] = stock.Unlimited
 		}
-		here := carttest.Open(t, db, quotas...)
-		processes := [2]*carttest.Fixture{here, carttest.OpenProcess(t, here.Restaurant, here.Clock)}
-		m, last := carttest.NewDocuments(here.Restaurant, redis), atomic.Int64{}
+		fixture := carttest.Open(t, db, quotas...)
+		processes := [2]*carttest.Fixture{fixture, carttest.OpenProcess(t, fixture.Restaurant, fixture.Clock)}
+		m, last := carttest.NewDocuments(fixture.Restaurant, redis), atomic.Int64{}
 		rapid.Check(t, func(t *rapid.T) {
 			s := &model{processes: processes, mirror: m}
 			for range 3 {
-				who := here.Member(t, last.Add(1))
-				s.members = append(s.members, &member{id: who.UserID})
+				actor := fixture.Member(t, last.Add(1))
+				s.members = append(s.members, &member{id: actor.UserID})
 			}
 			t.Repeat(map[string]func(*rapid.T){"change": s.change, "more": s.change, "take": s.deleteCart, "": s.check})
 			s.wantDocuments(t)
@@ -88,13 +88,13 @@ func (s *model) change(t *rapid.T) {
 	}
 	wg.Wait()
 	for i, m := range s.members {
-		was := *m
+		before := *m
 		want := m.apply(changes[i])
 		if !errors.Is(failures[i], want) || (want == nil) != (failures[i] == nil) {
-			t.Fatalf("%+v of %+v: %v, want %v", changes[i], was, failures[i], want)
+			t.Fatalf("%+v of %+v: %v, want %v", changes[i], before, failures[i], want)
 		}
 		if want == nil {
-			s.adopt(t, m, was, carts[i])
+			s.adopt(t, m, before, carts[i])
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (m *member) put(at int, quantity, price, units int64) error {
 
 // adopt compares a cart after its change, and copies the values that only the store sets: ids and the version, which
 // must increase if anything changed.
-func (s *model) adopt(t *rapid.T, m *member, was member, got cart.Cart) {
+func (s *model) adopt(t *rapid.T, m *member, before member, got cart.Cart) {
 	for i := range got.Lines {
 		if i < len(m.lines) && m.lines[i].ID == 0 {
 			m.lines[i].ID = got.Lines[i].ID
@@ -180,11 +180,11 @@ func (s *model) adopt(t *rapid.T, m *member, was member, got cart.Cart) {
 	if m.cart == 0 {
 		m.cart = got.ID
 	}
-	same := was.cart == got.ID && was.branch == got.BranchID && slices.Equal(was.lines, plain(got.Lines))
-	if got.Version < was.version || !same && got.Version == was.version {
-		t.Fatalf("version %d after %d: %+v", got.Version, was.version, got)
+	same := before.cart == got.ID && before.branch == got.BranchID && slices.Equal(before.lines, plain(got.Lines))
+	if got.Version < before.version || !same && got.Version == before.version {
+		t.Fatalf("version %d after %d: %+v", got.Version, before.version, got)
 	}
-	for _, l := range was.lines {
+	for _, l := range before.lines {
 		if !slices.ContainsFunc(got.Lines, func(n cart.Line) bool { return n.ID == l.ID }) {
 			s.deletedKeys = append(s.deletedKeys, fmt.Sprint("cartDetail:", l.ID))
 		}
@@ -240,8 +240,8 @@ func (s *model) deleteCart(t *rapid.T) {
 	*m = member{id: m.id}
 }
 
-// wantDocuments checks sections 2.1, 2.2 and 5.1 to 5.4 of the reference: the keys of every cart, and that removed and
-// ordered lines have none.
+// wantDocuments checks sections 2.1, 2.2 and 5.1 to 5.4 of restaurant-redis.md: the keys of every cart, and that
+// removed and ordered lines have none.
 func (s *model) wantDocuments(t *rapid.T) {
 	s.mirror.Verify(t)
 	for _, m := range s.members {

@@ -55,7 +55,7 @@ func TestStatements_with_stale_statistics(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if plan := strings.Join(lines, "\n"); quadratic.MatchString(plan) || !strings.Contains(plan, "cart") {
-			t.Errorf("%s:\n%s", name, plan)
+			t.Errorf("plan of %s, want indexes and no nested scan:\n%s", name, plan)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func shortOf(c cart.Shared) (lines []string) {
 // Lines that one process writes are read by another one, with all their values.
 func TestStore_Shared(t *testing.T) {
 	each(t, func(t *testing.T, h *carttest.Fixture) {
-		there, visit := carttest.OpenProcess(t, h.Restaurant, h.Clock).Store, h.Visit
-		if c, err := there.Shared(t.Context(), visit); err != nil || c.Version != 0 || len(c.Lines) != 0 {
+		otherProcess, visit := carttest.OpenProcess(t, h.Restaurant, h.Clock).Store, h.Visit
+		if c, err := otherProcess.Shared(t.Context(), visit); err != nil || c.Version != 0 || len(c.Lines) != 0 {
 			t.Errorf("before the first line: %+v, %v", c, err)
 		}
 		for i, c := range []struct {
@@ -56,18 +56,18 @@ func TestStore_Shared(t *testing.T) {
 			h.Clock.Advance(time.Second) // lines are in the order of adding
 			got, err := h.Store.ChangeShared(t.Context(), c.change)
 			if diff := cmp.Diff(c.want, shortOf(got)); diff != "" || !errors.Is(err, c.err) {
-				t.Errorf("%d: %v %s", i, err, diff)
+				t.Errorf("step %d: error %v, lines (-want +got):\n%s", i, err, diff)
 			}
-			seen, err := there.Shared(t.Context(), c.change.VisitID)
+			seen, err := otherProcess.Shared(t.Context(), c.change.VisitID)
 			if diff := cmp.Diff(got, seen); err != nil || diff != "" {
-				t.Errorf("%d: the other process reads %v %s", i, err, diff)
+				t.Errorf("step %d, cart in the other process: error %v, (-want +got):\n%s", i, err, diff)
 			}
-			version, err := there.SharedVersion(t.Context(), c.change.VisitID)
+			version, err := otherProcess.SharedVersion(t.Context(), c.change.VisitID)
 			if err != nil || version != got.Version {
 				t.Errorf("%d: version %d, %v", i, version, err)
 			}
 		}
-		c, _ := there.Shared(t.Context(), visit)
+		c, _ := otherProcess.Shared(t.Context(), visit)
 		if c.Version != 5 || c.Added != 3 { // five changes had an effect
 			t.Errorf("version %d after %d lines", c.Version, c.Added)
 		}

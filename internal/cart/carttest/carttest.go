@@ -79,18 +79,18 @@ func (h *Fixture) Member(t testenv.TB, id int64) authz.Actor {
 }
 
 // AddDishes adds a quantity of each dish to a member's cart and returns the cart.
-func (h *Fixture) AddDishes(t testing.TB, who authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
+func (h *Fixture) AddDishes(t testing.TB, actor authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
 	t.Helper()
 	for _, dish := range dishes {
-		v, _ = testenv.Must2(h.Carts.Add(t.Context(), who, dish, quantity, 0))(t)
+		v, _ = testenv.Must2(h.Carts.Add(t.Context(), actor, dish, quantity, 0))(t)
 	}
 	return v
 }
 
 // Get returns a member's cart, priced by its own branch.
-func (h *Fixture) Get(t testing.TB, who authz.Actor) cart.View {
+func (h *Fixture) Get(t testing.TB, actor authz.Actor) cart.View {
 	t.Helper()
-	return testenv.Must(h.Carts.Get(t.Context(), who, 0))(t)
+	return testenv.Must(h.Carts.Get(t.Context(), actor, 0))(t)
 }
 
 // Reprice publishes a menu version with another price of an item.

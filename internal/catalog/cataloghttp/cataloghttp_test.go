@@ -110,7 +110,7 @@ func TestMenuActive_shape(t *testing.T) {
 		`bone broth simmered for twelve hours with star anise.","imageUrl":null,"price":60000,"isActive":true,` +
 		`"isSoldOut":false,"remaining":null}]}]}`
 	if d := cmp.Diff(want, w.Body.String()); w.Code != http.StatusOK || d != "" {
-		t.Errorf("%d: %s", w.Code, d)
+		t.Errorf("menu: status %d, body (-want +got):\n%s", w.Code, d)
 	}
 	for header, want := range map[string]string{
 		"Content-Type": "application/json", "Cache-Control": "no-cache", "Content-Encoding": "",
@@ -202,15 +202,15 @@ func TestMenuActive_gzip(t *testing.T) {
 	plain := s.menu(t)
 	zipped := s.menu(t, "Accept-Encoding", "br, gzip")
 	if zipped.Header().Get("Content-Encoding") != "gzip" || zipped.Header().Get("ETag") != plain.Header().Get("ETag") {
-		t.Fatalf("%v", zipped.Header())
+		t.Fatalf("headers = %v, want gzip with the ETag of the plain menu", zipped.Header())
 	}
 	r := testenv.Must(gzip.NewReader(zipped.Body))(t)
 	if got, err := io.ReadAll(r); string(got) != plain.Body.String() || err != nil {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("unzipped menu = %q, %v, want the plain one", got, err)
 	}
 	if w := s.menu(t, "Accept-Encoding", "gzip", "If-None-Match", plain.Header().Get("ETag")); w.Code != 304 ||
 		w.Header().Get("Content-Encoding") != "" {
-		t.Errorf("%d %v", w.Code, w.Header())
+		t.Errorf("conditional request: status %d with headers %v, want 304 without coding", w.Code, w.Header())
 	}
 }
 
@@ -220,7 +220,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"*": true, "*;q=0": false, "identity": false, "x-gzip": false, "deflate, gzip;q=1.0, *;q=0.5": true,
 	} {
 		if got := acceptsGzip(header); got != want {
-			t.Errorf("%q: %t", header, got)
+			t.Errorf("acceptsGzip(%q) = %t, want %t", header, got, want)
 		}
 	}
 }
@@ -237,7 +237,7 @@ func TestMenuActive_without_SQL(t *testing.T) {
 	for range 5 {
 		s.expireMenus()
 		if w := s.menu(t); w.Code != http.StatusOK || w.Body.String() != want {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("menu without SQL: status %d with body %s, want the last menu", w.Code, w.Body)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func TestMenuActive_at_once(t *testing.T) {
 			for range 20 {
 				s.left.Set(11, int64(i))
 				if w := s.menu(t, "Accept-Encoding", "gzip"); w.Code != http.StatusOK {
-					t.Errorf("%d %s", w.Code, w.Body)
+					t.Errorf("menu: status %d with body %s, want 200", w.Code, w.Body)
 				}
 				s.expireMenus()
 			}
@@ -335,7 +335,7 @@ func TestStaff(t *testing.T) {
 			}
 			w := s.ask(t, tt.method, tt.path, tt.body, "Authorization", "Bearer "+serviceToken)
 			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.status || got != tt.answer {
-				t.Errorf("%d %s", w.Code, got)
+				t.Errorf("answer: status %d with body %s, want %d with %s", w.Code, got, tt.status, tt.answer)
 			}
 			testenv.Equal(t, []string{tt.call}, s.store.calls)
 		})

@@ -106,7 +106,7 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 	added := decode[line](t, s.asService(t, "POST", "/api/menu-versions/"+draft.ID+"/items",
 		`{"dishId":"`+dish.ID+`","price":30000,"dailyQuota":4,"isActive":true}`), 201)
 	if added.DishID != dish.ID || added.CategoryNames[catalog.English] != "Sweets" || *added.DailyQuota != 4 {
-		t.Errorf("%+v", added)
+		t.Errorf("added line = %+v, want dish %s in Sweets with quota 4", added, dish.ID)
 	}
 	decode[entry](t, s.asService(t, "PUT", "/api/menu-versions/"+draft.ID+"/items/"+added.ItemID,
 		`{"price":35000,"dailyQuota":4,"isActive":true,"sort":3}`), 200)
@@ -118,7 +118,7 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 	}](t, s.asService(t, "GET", "/api/menu-versions/"+draft.ID, ""), 200)
 	if all.ID != draft.ID || all.Status != "DRAFT" || all.Total != len(all.Items) || all.Items[0].ItemID != added.ItemID ||
 		all.Items[0].Price != 35000 || all.Items[0].Sort != 3 {
-		t.Errorf("%+v", all.Items[0])
+		t.Errorf("first line of the draft = %+v, want item %s for 35000 in position 3", all.Items[0], added.ItemID)
 	}
 	want := `{"itemId":"` + added.ItemID + `","dishId":"` + dish.ID + `","name":"Pomelo sweet soup","description":"",` +
 		`"imageUrl":null,"price":35000,"isActive":true,"isSoldOut":false,"remaining":4}`
@@ -136,11 +136,11 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 	}
 	list := decode[httpapi.Listed[Version]](t, s.asService(t, "GET", "/api/menus/1/versions?size=1", ""), 200)
 	if list.Total != 2 || len(list.Items) != 1 || list.Items[0].Status != catalog.Published {
-		t.Errorf("%+v", list)
+		t.Errorf("versions = %+v, want one of two, published", list)
 	}
 	menus := decode[httpapi.Listed[menuInfo]](t, s.asService(t, "GET", "/api/menus?branchId=1", ""), 200)
 	if menus.Total != 1 || *menus.Items[0].Published != draft.ID || menus.Items[0].Drafts != 0 {
-		t.Errorf("%+v", menus)
+		t.Errorf("menus = %+v, want one, version %s published, no draft", menus, draft.ID)
 	}
 	wantStatus(t, s.asService(t, "DELETE", "/api/dishes/"+dish.ID, ""), 409, "dish_in_use")
 	wantStatus(t, s.asService(t, "DELETE", "/api/categories/"+category.ID, ""), 409, "category_in_use")
@@ -156,7 +156,7 @@ func TestConsole_pause(t *testing.T) {
 	b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/pause",
 		`{"reasons":{"vi":"Mất điện","en":"Power cut"},"until":"2026-02-26T05:30:00Z"}`), 200)
 	if b.Paused == nil || b.Paused.Reasons[catalog.English] != "Power cut" || !b.Paused.Until.Equal(s.clock.Now().Add(30*time.Minute)) || b.Paused.By != "service" {
-		t.Errorf("%+v", b.Paused)
+		t.Errorf("pause = %+v, want Power cut by service for 30 minutes", b.Paused)
 	}
 	shown := func(locale string) *paused {
 		t.Helper()
@@ -167,21 +167,21 @@ func TestConsole_pause(t *testing.T) {
 	}
 	s.expireMenus()
 	if b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/pause", `{"reasonCode":"BUSY"}`), 200); *b.Paused.ReasonCode != "BUSY" || b.Paused.Until != nil {
-		t.Errorf("%+v", b.Paused)
+		t.Errorf("pause = %+v, want BUSY without an end", b.Paused)
 	}
 	s.expireMenus()
 	if p := shown("vi"); *p.ReasonCode != "BUSY" || p.Reason != nil || p.Until != nil {
 		t.Errorf("guests see %+v", p)
 	}
 	if b := decode[branch](t, s.asService(t, "POST", "/api/branches/1/resume", ""), 200); b.Paused != nil {
-		t.Errorf("%+v", b.Paused)
+		t.Errorf("pause after resume = %+v, want none", b.Paused)
 	}
 	s.expireMenus()
 	if p := shown("vi"); p != nil {
 		t.Errorf("guests see %+v", p)
 	}
 	if got := decode[branch](t, s.asService(t, "PATCH", "/api/branches/1", `{"name":"Phố cổ","isOpen":false}`), 200); got.Name != "Phố cổ" || got.IsOpen {
-		t.Errorf("%+v", got)
+		t.Errorf("PATCH = %+v, want a closed branch Phố cổ", got)
 	}
 }
 
@@ -191,26 +191,26 @@ func TestConsole_86(t *testing.T) {
 	want := `{"itemId":"11","since":"2026-02-26T05:00:00Z","eightySixedUntil":"2026-02-26T21:00:00Z","eightySixedBy":"service",` +
 		`"holds":2,"heldUnits":3,"carts":1}`
 	if d := cmp.Diff(want, strings.TrimSpace(w.Body.String())); w.Code != 200 || d != "" {
-		t.Errorf("%d %s", w.Code, d)
+		t.Errorf("86: status %d, body (-want +got):\n%s", w.Code, d)
 	}
 	page := decode[branchAvailability](t, s.asService(t, "GET", "/api/branches/1/availability", ""), 200)
 	if page.BizDate != "2026-02-26" || page.Total != len(page.Items) || page.Items[0].ItemID != "11" {
-		t.Fatalf("%+v", page)
+		t.Fatalf("availability = %+v, want item 11 first on 2026-02-26", page)
 	}
 	if it := page.Items[0]; *it.Cap != 0 || it.Held != 3 || it.Used != 2 || *it.Left != 0 || *it.DailyQuota != 20 || *it.OffBy != "service" ||
 		it.CategoryNames.In(catalog.English) != "Pho" {
-		t.Errorf("%+v", it)
+		t.Errorf("item 11 = %+v, want cap 0, held 3, used 2, none left, off by service", it)
 	}
 	if it := page.Items[1]; it.Cap != nil || it.Left != nil || it.OffUntil != nil {
-		t.Errorf("%+v", it)
+		t.Errorf("second item = %+v, want one on the menu without a cap", it)
 	}
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(body, `"isSoldOut":true,"remaining":0`) {
-		t.Errorf("phones show %s", body)
+		t.Errorf("menu = %s, want item 11 sold out", body)
 	}
 	decode[restored](t, s.asService(t, "POST", "/api/menu-items/11/restore", ""), 200)
 	s.expireMenus()
 	if body := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); strings.Contains(body, `"isSoldOut":true`) {
-		t.Errorf("phones show %s", body)
+		t.Errorf("menu after the restoration = %s, want no sold-out item", body)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestConsole_images(t *testing.T) {
 	}
 	d := decode[dish](t, s.asService(t, "PATCH", "/api/dishes/4", `{"imageId":"`+id.ID+`"}`), 200)
 	if *d.ImageID != id.ID || *d.ImageURL != id.ImageURL {
-		t.Errorf("%+v", d)
+		t.Errorf("PATCH of the dish = %+v, want image %s", d, id.ID)
 	}
 	s.expireMenus()
 	if menu := s.ask(t, "POST", "/cis/menu/active", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, id.ImageURL) {
@@ -334,7 +334,7 @@ func TestConsole_images_at_once(t *testing.T) {
 			answer := httptest.NewRecorder()
 			s.ServeHTTP(answer, req)
 			if answer.Code != 201 {
-				t.Errorf("%d %s", answer.Code, answer.Body)
+				t.Errorf("upload: status %d with body %s, want 201", answer.Code, answer.Body)
 			}
 		})
 		if _, err := w.Write(raw[:10]); err != nil { // the server is reading it

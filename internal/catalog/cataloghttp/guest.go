@@ -109,7 +109,7 @@ func choose(b catalog.Branch, named, acceptLanguage string) catalog.Locale {
 }
 
 // answer returns the page, or 304 if the client has it. RFC 9110, section 13.1.2, asks for 412 to a POST, but this POST
-// only reads; the reference document demands the method.
+// only reads; qr-ordering.md demands the method.
 func (p *page) answer(ifNoneMatch, acceptEncoding string) *menuOut {
 	out := &menuOut{
 		Status: http.StatusNotModified, ETag: p.etag, CacheControl: "no-cache", Vary: "Accept-Language, Accept-Encoding",

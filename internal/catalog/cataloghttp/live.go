@@ -76,10 +76,10 @@ func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error)
 	if err != nil {
 		return httpapi.Feed{}, err
 	}
-	if asked, ok := parseID(in.BranchID); !ok || asked != branch {
+	if id, ok := parseID(in.BranchID); !ok || id != branch {
 		return httpapi.Feed{}, catalog.ErrBranch // another branch is reported as unknown
 	}
-	// The feed's End ends the subscriptions, also if the stream is refused by a limit.
+	// The feed's End ends the subscriptions, even if the stream is refused by a limit.
 	// Both subscriptions begin before the first read, so that no change is missed.
 	changed, unsubscribe := l.menus.Subscribe(branch)
 	leave, err := l.guests.FollowCart(ctx, string(in.CustomerToken), changed)

@@ -118,23 +118,23 @@ func TestLive_stream(t *testing.T) {
 	if l.id == seen {
 		t.Error("another state has the same id")
 	}
-	back := openLive(t, server.URL, l.id)
+	reopened := openLive(t, server.URL, l.id)
 	s.left.Set(11, 7)
 	s.expireMenus()
-	back.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
-	if back.id != seen {
+	reopened.want(`{"menuVersionId":"5","bizDate":"2026-02-26","complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11",` + rest + `false,"remaining":7}]}`)
+	if reopened.id != seen {
 		t.Error("the same state has another id")
 	}
 	s.source.Put(catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1)))
 	s.expireMenus()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
+	reopened.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":true,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"12",` + rest + `false,"remaining":null}]}`)
 
 	// A pause is sent although no item changed.
 	b, c := catalogtest.Branch(), catalogtest.Content(6, nil, catalogtest.Item(12, 1))
 	b.Pause, c.Revision = &catalog.Pause{Code: catalog.PauseBusy}, 7
 	s.source.Put(b, c)
 	s.expireMenus()
-	back.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"cartVersion":null,"items":[]}`)
+	reopened.want(`{"menuVersionId":"6","bizDate":"2026-02-26","complete":false,"isPaused":true,"isClosed":false,"cartVersion":null,"items":[]}`)
 }
 
 // If the phones of a table share a cart, each change of its version is sent, without unchanged items.
@@ -157,10 +157,10 @@ func TestLive_cart(t *testing.T) {
 		t.Error("another version of the cart has the same id")
 	}
 	// A phone that reconnects with the id of the last event it has seen receives only the next change.
-	back := openLive(t, server.URL, l.id)
+	reopened := openLive(t, server.URL, l.id)
 	s.seats.cart.Store(5)
 	s.seats.carts.Notify("ann")
-	back.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":5,"items":[]}`)
+	reopened.want(head + `false,"isPaused":false,"isClosed":false,"cartVersion":5,"items":[]}`)
 }
 
 type liveClient struct {

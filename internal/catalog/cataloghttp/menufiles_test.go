@@ -31,7 +31,7 @@ func TestConsole_menu_import(t *testing.T) {
 		Problems         []menufile.CellProblem
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 422 || p.Code != "menu_file_problems" || p.Created == nil || *p.Created != 0 {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("import: status %d with body %s, want 422 menu_file_problems", w.Code, w.Body)
 	}
 	want := []menufile.CellProblem{{Row: 2, Column: "price", Code: menufile.PriceUnreadable, Message: `"cheap": This is not a price.`}}
 	testenv.Equal(t, want, p.Problems)
@@ -43,7 +43,7 @@ func TestConsole_menu_import(t *testing.T) {
 	} {
 		w := s.importMenu(t, c.query, file, "text/csv")
 		if body := w.Body.String(); w.Code != 200 || body != c.want {
-			t.Errorf("%s: %d %s", c.query, w.Code, body)
+			t.Errorf("import%s: status %d with body %s, want 200 with %s", c.query, w.Code, body, c.want)
 		}
 	}
 	s.expireMenus()
@@ -73,7 +73,7 @@ func TestConsole_menu_export(t *testing.T) {
 	} {
 		w := s.asService(t, "GET", "/api/branches/1/menu/"+c.path, "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != c.contentType || !strings.Contains(w.Header().Get("Content-Disposition"), `"`+c.name+`"`) {
-			t.Errorf("%s: %d, %v", c.path, w.Code, w.Header())
+			t.Errorf("%s: status %d with headers %v, want %s in %s", c.path, w.Code, w.Header(), c.contentType, c.name)
 		}
 		got := decode[catalog.MenuImportResult](t, s.importMenu(t, "?dryRun=true", w.Body.String(), c.contentType), 200)
 		if len(got.Problems) > 0 || strings.HasPrefix(c.path, "export") && got.Created+got.Updated > 0 {
@@ -93,11 +93,11 @@ func TestConsole_menu_templates(t *testing.T) {
 	offered := decode[menuTemplates](t, s.asService(t, "GET", "/api/branches/1/menu/templates", ""), 200)
 	i := slices.IndexFunc(offered.Items, func(m readyMenu) bool { return m.Name == "pho" })
 	if i < 0 || offered.Currency != "VND" {
-		t.Fatalf("%+v", offered)
+		t.Fatalf("templates = %+v, want pho in VND", offered)
 	}
 	pho := offered.Items[i]
 	if pho.Dishes != len(pho.Items) || pho.Dishes < 20 || pho.Categories < 3 || pho.Items[0].Price != 65000 || pho.Items[0].Name["vi"] != "Phở tái" {
-		t.Errorf("%+v", pho)
+		t.Errorf("template pho = %+v, want at least 20 dishes, the first one Phở tái for 65000", pho)
 	}
 	importIt := func(body string) *httptest.ResponseRecorder {
 		return s.asService(t, "POST", "/api/branches/1/menu/templates", body)
@@ -107,7 +107,7 @@ func TestConsole_menu_templates(t *testing.T) {
 		created int
 	}{{`{"name":"pho","dryRun":true}`, pho.Dishes}, {`{"name":"pho","publish":true}`, pho.Dishes}, {`{"name":"pho"}`, 0}} {
 		if got := decode[catalog.MenuImportResult](t, importIt(c.body), 200); got.Created != c.created || got.Updated != 0 || len(got.Problems) > 0 {
-			t.Errorf("%s: %+v", c.body, got)
+			t.Errorf("import of %s = %+v, want %d created", c.body, got, c.created)
 		}
 	}
 	s.expireMenus()

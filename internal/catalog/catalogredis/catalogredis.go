@@ -56,11 +56,11 @@ func (c *Cache) GetOrLoad(
 	}
 	// The token shows in unlock and store whether the lock is still this process's own.
 	token := rand.Text()
-	_, mine, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lockTTL)).Text()
+	_, locked, err := c.db.Do(ctx, "SET", keyspace.MenuActiveLock(branch), token, "NX", "PX", millis(lockTTL)).Text()
 	switch {
 	case err != nil:
 		return load(ctx)
-	case mine:
+	case locked:
 		return c.fill(ctx, branch, revision, token, load)
 	}
 	// The result is not stored as a copy, because the process that has the lock stores one.

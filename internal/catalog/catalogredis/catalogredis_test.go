@@ -118,7 +118,7 @@ func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Cache) {
 		broken := &loader{err: errors.New("broken")}
 		if _, err := c.GetOrLoad(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
-			t.Errorf("got %v", err)
+			t.Errorf("GetOrLoad: error %v, want %v", err, broken.err)
 		}
 		getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		getWithLoads(t, c, &loader{revision: 1}, 1, 0)
@@ -146,11 +146,11 @@ func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
 		testenv.Must(other.GetOrLoad(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
 			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, 1, branch+1, nil, nil)}, nil
 		}))(t)
-		foreign, _ := testenv.Must2(db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text())(t)
+		otherBranch, _ := testenv.Must2(db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text())(t)
 		sealEnd := strings.Index(copied, `",`) + 2
 		for _, text := range []string{
-			strings.Replace(copied, "65001", "1", 1), strings.Replace(copied, `"revision":1`, `"revision":9`, 1), foreign,
-			strings.Replace(foreign, fmt.Sprint(branch+1), fmt.Sprint(branch), 1), "{" + copied[sealEnd:], copied[:sealEnd],
+			strings.Replace(copied, "65001", "1", 1), strings.Replace(copied, `"revision":1`, `"revision":9`, 1), otherBranch,
+			strings.Replace(otherBranch, fmt.Sprint(branch+1), fmt.Sprint(branch), 1), "{" + copied[sealEnd:], copied[:sealEnd],
 			copied[:12],
 		} {
 			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.MenuActive(branch), text, "PX", "60000").Err())

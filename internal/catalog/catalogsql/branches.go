@@ -93,9 +93,9 @@ func createBranch(
 // branchByKey returns the id of the branch that was created under a key, or 0 for none.
 func branchByKey(ctx context.Context, tx sqldb.Tx, key, digest string) (int64, error) {
 	var id int64
-	var was string
-	found, err := sqldb.Read(ctx, tx, []any{&id, &was}, stmt("branch_by_key"), key)
-	if err == nil && found && was != digest {
+	var stored string
+	found, err := sqldb.Read(ctx, tx, []any{&id, &stored}, stmt("branch_by_key"), key)
+	if err == nil && found && stored != digest {
 		err = catalog.ErrBranchKeyReused
 	}
 	return id, err
@@ -111,24 +111,24 @@ func (s *Store) ChangeBranch(
 			return err
 		}
 		// The row is read again after the lock, because it may have changed while this transaction waited.
-		was, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
+		current, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), id)
 		if err != nil {
 			return err
 		}
-		if b, err = change(was); err != nil {
+		if b, err = change(current); err != nil {
 			return err
 		}
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by, hoursText(b.Hours),
 			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom, sqldb.Flag(b.SharedCart))
-		if b.Name != was.Name || b.Slug == "" {
+		if b.Name != current.Name || b.Slug == "" {
 			if b.Slug, err = assignSlug(ctx, tx, b, now); err != nil {
 				return err
 			}
 		}
 		return auditsql.Record(ctx, tx,
-			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(was)).WithAfter(branchNote(b)))
+			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(branchNote(current)).WithAfter(branchNote(b)))
 	})
 	return b, err
 }
@@ -168,7 +168,7 @@ func (s *Store) setRetired(
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
-		was := branchNote(b)
+		before := branchNote(b)
 		b.RetiredAt = retired
 		action := audit.ActionBranchRestored
 		if b.Retired() {
@@ -176,7 +176,7 @@ func (s *Store) setRetired(
 		}
 		tx.QueueExactly(1, stmt("branch_retire"), id, sqldb.NullMillis(retired))
 		return auditsql.Record(ctx, tx,
-			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(was).WithAfter(branchNote(b)))
+			audit.NewEntry(by, now, action, "branch", decimal(id), id).WithBefore(before).WithAfter(branchNote(b)))
 	})
 	return b, err
 }

@@ -36,19 +36,19 @@ func TestStore_CreateBranch(t *testing.T) {
 		want, digest := newBranch(t, "Quán Hoa")
 		made, err := s.CreateBranch(t.Context(), authz.System(), want, "", digest, now)
 		if err != nil || made.ID != 1 {
-			t.Fatalf("%+v, %v", made, err)
+			t.Fatalf("CreateBranch = %+v, %v, want branch 1", made, err)
 		}
 		got, err := s.Branch(t.Context(), made.ID)
 		if err != nil || got.Name != want.Name || got.Country != "VN" || got.Currency != want.Currency || !got.Open ||
 			got.Calendar().BizDate(now) == "" {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("Branch = %+v, %v, want an open one in VN as created", got, err)
 		}
 		second, err := s.CreateBranch(t.Context(), authz.System(), want, "", digest, now)
 		if err != nil || second.ID != 2 {
 			t.Errorf("without a key an equal request creates another branch: %+v, %v", second, err)
 		}
 		if a, err := auditsql.Verify(t.Context(), db); err != nil || a.Entries != 2 || len(a.Broken) != 0 {
-			t.Errorf("%+v, %v", a, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", a, err)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestStore_CreateBranch_repeated(t *testing.T) {
 			wg.Go(func() {
 				made, err := s.CreateBranch(context.WithoutCancel(t.Context()), authz.System(), b, "k", digest, now)
 				if err != nil || made.ID == 0 || made.Name != b.Name {
-					t.Errorf("%+v, %v", made, err)
+					t.Errorf("CreateBranch = %+v, %v, want %s", made, err, b.Name)
 				}
 			})
 		}
@@ -73,7 +73,7 @@ func TestStore_CreateBranch_repeated(t *testing.T) {
 		}
 		other, digest := newBranch(t, "Quán Huệ")
 		if _, err := s.CreateBranch(t.Context(), authz.System(), other, "k", digest, now); !errors.Is(err, catalog.ErrBranchKeyReused) {
-			t.Errorf("another branch under the same key: %v", err)
+			t.Errorf("another branch under the same key: error %v, want ErrBranchKeyReused", err)
 		}
 	})
 }
@@ -88,6 +88,6 @@ func TestStore_CreateBranch_limit(t *testing.T) {
 		t.Errorf("the last branch: %v", err)
 	}
 	if _, err := s.CreateBranch(t.Context(), authz.System(), b, "", digest, now); !errors.Is(err, catalog.ErrTooManyBranches) {
-		t.Errorf("one branch too many: %v", err)
+		t.Errorf("one branch too many: error %v, want ErrTooManyBranches", err)
 	}
 }

@@ -62,16 +62,16 @@ func TestStore_Branch(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		b := testenv.Must(s.Branch(t.Context(), 2))(t)
 		if b.Name != "Comanda 台北" || b.Currency != "TWD" || b.DayStart != 5 || b.AutoClose != 90*time.Minute || !b.Open {
-			t.Errorf("%+v", b)
+			t.Errorf("Branch = %+v, want Comanda 台北 in TWD, from 5:00, closing visits after 90 min", b)
 		}
 		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
-			t.Errorf("at four in the morning in Taipei it is %s", got)
+			t.Errorf("business date at four in the morning in Taipei = %s, want 2026-02-26", got)
 		}
 		if _, err := s.Branch(t.Context(), 3); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("branch 3: %v", err)
+			t.Errorf("branch 3: error %v, want ErrBranch", err)
 		}
 		if _, err := s.Content(t.Context(), 3); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("the menu of branch 3: %v", err)
+			t.Errorf("the menu of branch 3: error %v, want ErrMenu", err)
 		}
 	})
 }
@@ -81,31 +81,31 @@ func TestStore_Publish(t *testing.T) {
 		before := content(t, s)
 		v := draft(t, s, 70000)
 		if v.Number != 2 || v.Status != catalog.Draft || v.BranchID != branchID {
-			t.Errorf("the draft is %+v", v)
+			t.Errorf("draft = %+v, want version 2 of branch 1", v)
 		}
 		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
-			t.Errorf("a draft is seen before it is published: %s", d)
+			t.Errorf("content before the publication (-want +got):\n%s", d)
 		}
 		published, err := s.Publish(t.Context(), authz.System(), v.ID, now)
 		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
-			t.Fatalf("%+v, %v", published, err)
+			t.Fatalf("Publish = %+v, %v, want PUBLISHED now", published, err)
 		}
 		after := content(t, s)
 		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
-			t.Errorf("version %d is published with the price %d", after.Edition.VersionID, it.Price)
+			t.Errorf("version %d is published with price %d, want %d with 70000", after.Edition.VersionID, it.Price, v.ID)
 		}
 		if len(after.Edition.Items) != len(before.Edition.Items) {
-			t.Errorf("%d items became %d", len(before.Edition.Items), len(after.Edition.Items))
+			t.Errorf("%d items became %d, want as many", len(before.Edition.Items), len(after.Edition.Items))
 		}
 		if after.Revision <= before.Revision {
-			t.Errorf("the revision went from %d to %d", before.Revision, after.Revision)
+			t.Errorf("revision went from %d to %d, want a higher one", before.Revision, after.Revision)
 		}
 		again, err := s.Publish(t.Context(), authz.System(), v.ID, now.Add(time.Hour))
 		if err != nil || again != published || content(t, s).Revision != after.Revision {
-			t.Errorf("publishing again: %+v, %v", again, err)
+			t.Errorf("repeated Publish = %+v, %v, want the same version and revision", again, err)
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), versionID, now); !errors.Is(err, catalog.ErrNotDraft) {
-			t.Errorf("a closed version was published again: %v", err)
+			t.Errorf("a closed version was published again: error %v, want ErrNotDraft", err)
 		}
 	})
 }
@@ -118,12 +118,12 @@ func TestStore_published_versions_never_change(t *testing.T) {
 			t.Helper()
 			e := catalog.Entry{Price: 1, Active: false}
 			if err := s.EditDraft(t.Context(), authz.System(), versionID, item, e, now); !errors.Is(err, catalog.ErrNotDraft) {
-				t.Errorf("a published version was edited: %v", err)
+				t.Errorf("a published version was edited: error %v, want ErrNotDraft", err)
 			}
 			testenv.Must(s.SetQuota(t.Context(), authz.System(), item, new(int64(3)), now))(t)
 			now := testenv.Must(s.Edition(t.Context(), versionID))(t)
 			if d := cmp.Diff(before.Edition, now, cmp.AllowUnexported(catalog.Edition{})); d != "" {
-				t.Errorf("version %d has changed: %s", versionID, d)
+				t.Errorf("version %d (-before +after):\n%s", versionID, d)
 			}
 		}
 		check()
@@ -149,11 +149,11 @@ func TestStore_Publish_at_once(t *testing.T) {
 		it, _ := inForce.Item(item)
 		want := map[int64]int64{drafts[0].ID: 70000, drafts[1].ID: 80000, drafts[2].ID: 90000}[inForce.VersionID]
 		if it.Price != want {
-			t.Errorf("version %d is published with the price %d", inForce.VersionID, it.Price)
+			t.Errorf("version %d is published with price %d, want %d", inForce.VersionID, it.Price, want)
 		}
 		for _, v := range drafts {
 			if _, err := s.Edition(t.Context(), v.ID); err != nil {
-				t.Errorf("version %d was not published: %v", v.ID, err)
+				t.Errorf("Edition(%d): %v", v.ID, err)
 			}
 		}
 	})
@@ -163,7 +163,7 @@ func TestStore_Edition_refuses_drafts(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		for _, id := range []int64{draft(t, s, 1).ID, 999} {
 			if _, err := s.Edition(t.Context(), id); !errors.Is(err, catalog.ErrVersion) {
-				t.Errorf("version %d: %v", id, err)
+				t.Errorf("version %d: error %v, want ErrVersion", id, err)
 			}
 		}
 	})
@@ -176,10 +176,10 @@ func TestStore_Publish_refuses_an_empty_version(t *testing.T) {
 			testenv.NoError(t, s.EditDraft(t.Context(), authz.System(), v.ID, it.ID, catalog.Entry{Price: it.Price}, now))
 		}
 		if _, err := s.Publish(t.Context(), authz.System(), v.ID, now); !errors.Is(err, catalog.ErrEmpty) {
-			t.Errorf("a menu without an active item: %v", err)
+			t.Errorf("a menu without an active item: error %v, want ErrEmpty", err)
 		}
 		if got := content(t, s).Edition.VersionID; got != versionID {
-			t.Errorf("version %d is published after a refusal", got)
+			t.Errorf("version %d is published after a refusal, want %d", got, versionID)
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestStore_refuses_missing_rows(t *testing.T) {
 			"edit a stranger's item": {s.EditDraft(t.Context(), authz.System(), v.ID, 22, catalog.Entry{}, now), catalog.ErrItem},
 		} {
 			if !errors.Is(c.got, c.want) {
-				t.Errorf("%s: %v", name, c.got)
+				t.Errorf("%s: error %v, want %v", name, c.got, c.want)
 			}
 		}
 	})
@@ -211,15 +211,15 @@ func TestStore_SetQuota(t *testing.T) {
 		for _, want := range []*int64{new(int64(0)), new(int64(50)), nil} {
 			b, err := s.SetQuota(t.Context(), authz.System(), item, want, now)
 			if err != nil || b != branchID {
-				t.Fatalf("branch %d, %v", b, err)
+				t.Fatalf("SetQuota = branch %d, %v, want %d", b, err, branchID)
 			}
 			got, limited := content(t, s).Quotas[item]
 			if limited != (want != nil) || limited && got != *want {
-				t.Errorf("the quota is %d, %t", got, limited)
+				t.Errorf("quota = %d, limited %t, want that of SetQuota", got, limited)
 			}
 		}
 		if got := content(t, s).Revision; got != before.Revision+3 {
-			t.Errorf("three changes moved the revision from %d to %d", before.Revision, got)
+			t.Errorf("three changes moved the revision from %d to %d, want 3 more", before.Revision, got)
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestStore_calls_the_hook(t *testing.T) {
 			t.Error("the hook's error was swallowed")
 		}
 		if got := content(t, s).Quotas[item]; got != 20 {
-			t.Errorf("a change that the hook refused was kept: %d", got)
+			t.Errorf("quota after the hook's refusal = %d, want 20", got)
 		}
 	})
 }
@@ -276,25 +276,25 @@ func TestStore_calls_the_hook(t *testing.T) {
 func TestStore_other_branches(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		v := draft(t, s, 70000) // the draft has two changes
-		far := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
+		otherBranchActor := authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 		before := content(t, s)
-		_, noMenu := s.Draft(t.Context(), far, menuID, now)
-		_, noVersion := s.Publish(t.Context(), far, v.ID, now)
-		_, noItem := s.SetQuota(t.Context(), far, item, nil, now)
+		_, noMenu := s.Draft(t.Context(), otherBranchActor, menuID, now)
+		_, noVersion := s.Publish(t.Context(), otherBranchActor, v.ID, now)
+		_, noItem := s.SetQuota(t.Context(), otherBranchActor, item, nil, now)
 		for name, c := range map[string]struct{ got, want error }{
 			"draft":   {noMenu, catalog.ErrMenu},
 			"publish": {noVersion, catalog.ErrVersion},
 			"quota":   {noItem, catalog.ErrItem},
-			"edit":    {s.EditDraft(t.Context(), far, v.ID, item, catalog.Entry{Price: 1}, now), catalog.ErrVersion},
+			"edit":    {s.EditDraft(t.Context(), otherBranchActor, v.ID, item, catalog.Entry{Price: 1}, now), catalog.ErrVersion},
 		} {
 			if !errors.Is(c.got, c.want) {
-				t.Errorf("%s: %v", name, c.got)
+				t.Errorf("%s in another branch: error %v, want %v", name, c.got, c.want)
 			}
 		}
 		testenv.Equal(t, before, content(t, s), cmp.AllowUnexported(catalog.Edition{}))
 		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", audit, err)
 		}
 	})
 }

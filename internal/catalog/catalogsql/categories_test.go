@@ -46,12 +46,12 @@ func TestStore_PutCategory(t *testing.T) {
 		}
 		h, err := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{Names: soup})
 		if err != nil || h.Sort != page[len(page)-1].Sort+1 || !h.UpdatedAt.Equal(now) || h.Dishes != 0 {
-			t.Fatalf("%+v, %v", h, err)
+			t.Fatalf("PutCategory = %+v, %v, want a new last one without dishes", h, err)
 		}
 		// The category is only on menus of branch 1, and the change is visible there.
 		edited, err := c.PutCategory(t.Context(), cook, page[0].ID, catalog.CategoryEdit{Names: soup})
 		if err != nil || edited.Sort != page[0].Sort || edited.Names[catalog.English] != "Soup" {
-			t.Errorf("%+v, %v", edited, err)
+			t.Errorf("PutCategory = %+v, %v, want Soup in the same position", edited, err)
 		}
 		after := content(t, s)
 		if after.Revision <= before.Revision || after.Edition.Categories[0].Names[catalog.English] != "Soup" {
@@ -59,16 +59,16 @@ func TestStore_PutCategory(t *testing.T) {
 		}
 		want := []string{`category ["1"]`, `category ["` + decimal(h.ID) + `"]`}
 		testenv.Equal(t, want, peek[string](t, db, "documents", now.UnixMilli()))
-		_, foreign := c.PutCategory(t.Context(), far, page[0].ID, catalog.CategoryEdit{Names: soup})
+		_, byOther := c.PutCategory(t.Context(), otherBranchActor, page[0].ID, catalog.CategoryEdit{Names: soup})
 		_, missing := c.PutCategory(t.Context(), cook, 999, catalog.CategoryEdit{Names: soup})
 		_, nameless := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{})
 		for name, p := range map[string]struct{ got, want error }{
-			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
+			"foreign": {byOther, catalog.ErrShared}, "missing": {missing, catalog.ErrCategory},
 			"in use":        {c.DeleteCategory(t.Context(), cook, page[0].ID), catalog.ErrCategoryInUse},
 			"dropped twice": {errors.Join(c.DeleteCategory(t.Context(), cook, h.ID), c.DeleteCategory(t.Context(), cook, h.ID)), catalog.ErrCategory},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s: %v", name, p.got)
+				t.Errorf("%s: error %v, want %v", name, p.got, p.want)
 			}
 		}
 		if nameless == nil {
@@ -88,7 +88,7 @@ func TestStore_PutDish(t *testing.T) {
 		d, err := c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup, Image: &picture.ID})
 		url := "/media/" + picture.ID + "-960.jpg"
 		if err != nil || d.ImageURL != url || d.OnMenu || d.Names[catalog.Vietnamese] != "Canh" {
-			t.Fatalf("%+v, %v", d, err)
+			t.Fatalf("PutDish = %+v, %v, want Canh with image %s, on no menu", d, err, url)
 		}
 		before := content(t, s)
 		version := peek[int64](t, db, "version", int64(4))[0]
@@ -111,18 +111,18 @@ func TestStore_PutDish(t *testing.T) {
 		if err != nil || total != 2 || len(found) != 1 || !found[0].OnMenu {
 			t.Errorf("%+v of %d, %v", found, total, err)
 		}
-		_, foreign := c.PutDish(t.Context(), far, 4, catalog.DishEdit{Names: soup})
+		_, byOther := c.PutDish(t.Context(), otherBranchActor, 4, catalog.DishEdit{Names: soup})
 		_, missing := c.PutDish(t.Context(), cook, 999, catalog.DishEdit{Names: soup})
 		_, uncategorised := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{CategoryID: new(int64(999))})
 		_, unseen := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("ffffffffffffffffffffffffffffffff")})
 		_, path := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("../../etc")})
 		for name, p := range map[string]struct{ got, want error }{
-			"foreign": {foreign, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
+			"foreign": {byOther, catalog.ErrShared}, "missing": {missing, catalog.ErrDish},
 			"no such category": {uncategorised, catalog.ErrCategory}, "no such image": {unseen, catalog.ErrImageUnknown},
 			"no id of an image": {path, catalog.ErrImageUnknown},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s: %v", name, p.got)
+				t.Errorf("%s: error %v, want %v", name, p.got, p.want)
 			}
 		}
 	})
@@ -132,13 +132,13 @@ func TestStore_Retire(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		c := dishService(s, now)
 		if err := c.Retire(t.Context(), cook, 4); !errors.Is(err, catalog.ErrDishInUse) {
-			t.Errorf("a dish on a menu: %v", err)
+			t.Errorf("a dish on a menu: error %v, want ErrDishInUse", err)
 		}
 		d := testenv.Must(c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		v := draft(t, s, 70000)
 		line := testenv.Must(s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5, Active: true}, now))(t)
 		if err := c.Retire(t.Context(), cook, d.ID); !errors.Is(err, catalog.ErrDishInUse) {
-			t.Errorf("a dish on a draft: %v", err)
+			t.Errorf("a dish on a draft: error %v, want ErrDishInUse", err)
 		}
 		testenv.NoError(t, s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now))
 		for range 2 { // the second call changes nothing
@@ -149,7 +149,7 @@ func TestStore_Retire(t *testing.T) {
 		put := s.EditDraft(t.Context(), cook, v.ID, line.ItemID, catalog.Entry{Price: 5}, now)
 		for name, err := range map[string]error{"put on a draft": added, "edited": edited, "put by its item": put} {
 			if !errors.Is(err, catalog.ErrDishRetired) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrDishRetired", name, err)
 			}
 		}
 		if _, total, err := c.Dishes(t.Context(), catalog.DishFilter{Query: "Canh", Limit: 9}); err != nil || total != 0 {
@@ -219,7 +219,7 @@ func TestStore_AddImage(t *testing.T) {
 			t.Helper()
 			b, found, err := s.Image(t.Context(), id, 960)
 			if err != nil || found && string(b) != "large"+id {
-				t.Errorf("%q, %v", b, err)
+				t.Errorf("Image = %q, %v, want the large size", b, err)
 			}
 			return found
 		}

@@ -49,19 +49,19 @@ func (s *Store) PutDish(
 		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_dish"), id); err != nil {
 			return err
 		}
-		var was catalog.Dish
+		var current catalog.Dish
 		if id == 0 {
 			err = checkLimit(ctx, tx, stmt("dish_count"), catalog.MaxDishes, errTooManyDishes)
 		} else {
-			was, err = selectDish(ctx, tx, id)
+			current, err = selectDish(ctx, tx, id)
 		}
 		if err != nil {
 			return err
 		}
-		if d, err = change(was); err != nil {
+		if d, err = change(current); err != nil {
 			return err
 		}
-		if err := checkImage(ctx, tx, was, d, now); err != nil {
+		if err := checkImage(ctx, tx, current, d, now); err != nil {
 			return err
 		}
 		d.UpdatedAt = now
@@ -72,7 +72,7 @@ func (s *Store) PutDish(
 		documentsql.Changed(tx, now, "dish", decimal(d.ID))
 		entry := auditEntry(by, now, audit.ActionDishEdited, "dish", d.ID, 0).WithAfter(dishNote(d))
 		if id != 0 {
-			entry = entry.WithBefore(dishNote(was))
+			entry = entry.WithBefore(dishNote(current))
 		}
 		return auditsql.Record(ctx, tx, entry)
 	})
@@ -84,9 +84,9 @@ func (s *Store) PutDish(
 
 // checkImage refuses an unknown image. It updates the time of a known one, so that it is not purged before the dish is
 // committed.
-func checkImage(ctx context.Context, tx sqldb.Tx, was, d catalog.Dish, now time.Time) error {
+func checkImage(ctx context.Context, tx sqldb.Tx, current, d catalog.Dish, now time.Time) error {
 	id := catalog.ImageIDOf(d.ImageURL)
-	if id == "" || d.ImageURL == was.ImageURL {
+	if id == "" || d.ImageURL == current.ImageURL {
 		return nil
 	}
 	n, err := tx.Exec(ctx, stmt("image_touch"), id, now.UnixMilli())
@@ -218,11 +218,11 @@ func (s *Store) PutCategory(
 		if branches, err = lockBranches(ctx, tx, by, stmt("branch_lock_category"), id); err != nil {
 			return err
 		}
-		was, err := selectCategory(ctx, tx, id)
+		current, err := selectCategory(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if h, err = change(was); err != nil {
+		if h, err = change(current); err != nil {
 			return err
 		}
 		h.UpdatedAt = now
@@ -231,7 +231,7 @@ func (s *Store) PutCategory(
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "category", decimal(id))
 		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionCategoryEdited, "category", id, 0).
-			WithBefore(categoryNote(was)).WithAfter(categoryNote(h)))
+			WithBefore(categoryNote(current)).WithAfter(categoryNote(h)))
 	})
 	return h, branches, err
 }
@@ -278,7 +278,7 @@ func textsJSON(t catalog.Texts) string {
 // DeleteCategory deletes a category. The foreign key of dishes refuses one in use.
 func (s *Store) DeleteCategory(ctx context.Context, by authz.Actor, id int64, now time.Time) error {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		was, err := selectCategory(ctx, tx, id)
+		current, err := selectCategory(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -288,7 +288,7 @@ func (s *Store) DeleteCategory(ctx context.Context, by authz.Actor, id int64, no
 		}
 		documentsql.Deleted(tx, now, "category", decimal(id), version)
 		return auditsql.Record(ctx, tx,
-			auditEntry(by, now, audit.ActionCategoryDeleted, "category", id, 0).WithBefore(categoryNote(was)))
+			auditEntry(by, now, audit.ActionCategoryDeleted, "category", id, 0).WithBefore(categoryNote(current)))
 	})
 	if errors.Is(err, sqldb.ErrForeignKey) {
 		return catalog.ErrCategoryInUse

@@ -46,8 +46,8 @@ func auditEntry(by authz.Actor, now time.Time, action, kind string, id, branch i
 func (s *Store) setQuota(ctx context.Context, tx sqldb.Tx, branch, item int64, quota *int64) error {
 	tx.Queue(stmt("quota_follow"), item, quota)
 	tx.Queue(stmt("quota_set"), item, quota)
-	was, err := selectItem(ctx, tx, item)
-	if err != nil || was.off {
+	current, err := selectItem(ctx, tx, item)
+	if err != nil || current.off {
 		return err
 	}
 	return s.hook(ctx, tx, branch, item, quota)
@@ -92,7 +92,7 @@ func (s *Store) EditDraft(
 func putEntry(
 	ctx context.Context, tx sqldb.Tx, by authz.Actor, branch, version, item int64, e catalog.Entry, now time.Time,
 ) error {
-	was, err := selectLines(ctx, tx, version, item)
+	current, err := selectLines(ctx, tx, version, item)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,9 @@ func putEntry(
 		return entryRefusal(ctx, tx, version, item)
 	}
 	entry := auditEntry(by, now, audit.ActionMenuEdited, "menuVersion", version, branch)
-	is := was
-	if len(was) > 0 {
-		entry = entry.WithBefore(entryNoteOf(item, was[0].Names, was[0].Entry))
+	is := current
+	if len(current) > 0 {
+		entry = entry.WithBefore(entryNoteOf(item, current[0].Names, current[0].Entry))
 	} else if is, err = selectLines(ctx, tx, version, item); err != nil { // the line has the dish's names
 		return err
 	}

@@ -194,8 +194,8 @@ func (m *menuImport) rowEntries() []audit.Entry {
 		}
 		if w.List {
 			e := auditEntry(m.by, m.now, audit.ActionMenuEdited, "menuVersion", draft, branch)
-			if was := m.listed(w.ItemID); was != nil {
-				e = e.WithBefore(entryNoteOf(w.ItemID, was.Names, was.Entry))
+			if current := m.listed(w.ItemID); current != nil {
+				e = e.WithBefore(entryNoteOf(w.ItemID, current.Names, current.Entry))
 			}
 			entries = append(entries, e.WithAfter(entryNoteOf(w.ItemID, w.Dish.Names, w.Entry)))
 		}
@@ -263,11 +263,11 @@ func (m *menuImport) writeCategory(ctx context.Context, c catalog.CategoryWrite)
 			return 0, err
 		}
 	default:
-		was, err := selectCategory(ctx, m.tx, c.ID)
+		current, err := selectCategory(ctx, m.tx, c.ID)
 		if err != nil {
 			return 0, err
 		}
-		m.tx.QueueExactly(1, stmt("category_update"), c.ID, was.Sort, jsonText(c.Names), textsJSON(was.Descriptions),
+		m.tx.QueueExactly(1, stmt("category_update"), c.ID, current.Sort, jsonText(c.Names), textsJSON(current.Descriptions),
 			m.now.UnixMilli(), m.by.String())
 		m.touch(m.state.UsedBy[c.ID])
 	}

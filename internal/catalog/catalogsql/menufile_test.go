@@ -97,20 +97,20 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 		branch := emptyBranch(t, db)
 		dry := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{DryRun: true, Publish: true})
 		if dry != [2]int{60, 0} || state(t, s, branch).MenuID != 0 {
-			t.Fatalf("a dry run: %v, menu %d", dry, state(t, s, branch).MenuID)
+			t.Fatalf("dry run = %v, menu %d, want [60 0] and no menu", dry, state(t, s, branch).MenuID)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), catalog.ImportOptions{}); got != [2]int{60, 0} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [60 0]", got)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("published without being asked to: %v", err)
+			t.Errorf("published without being asked to: error %v, want ErrMenu", err)
 		}
 		if got := mustImport(t, s, authz.System(), branch, sixty(), publish); got != [2]int{0, 0} {
-			t.Errorf("the same file again: %v", got)
+			t.Errorf("the same file again = %v, want no change", got)
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != 60 || len(c.Edition.Categories) != 5 || len(c.Quotas) != 30 {
-			t.Fatalf("%d items, %d categories, %d quotas, %v", len(c.Edition.Items), len(c.Edition.Categories), len(c.Quotas), err)
+			t.Fatalf("%d items, %d categories, %d quotas, %v, want 60, 5, 30", len(c.Edition.Items), len(c.Edition.Categories), len(c.Quotas), err)
 		}
 		first := c.Edition.Items[0]
 		want := catalog.Item{
@@ -123,7 +123,7 @@ func TestMenuFiles_first_menu_of_a_branch(t *testing.T) {
 			Action: audit.ActionMenuImported, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
 		})
 		if err != nil || len(entries) != 1 || entries[0].Branch != branch {
-			t.Errorf("audit log: %v, %v", entries, err)
+			t.Errorf("audit log = %v, %v, want one entry of the branch", entries, err)
 		}
 	})
 }
@@ -168,24 +168,24 @@ func TestMenuFiles_updates_by_key(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
 		mustImport(t, s, authz.System(), branch, sixty(), publish)
-		was := itemNamed(t, state(t, s, branch), "Món 3")
+		before := itemNamed(t, state(t, s, branch), "Món 3")
 		file := "key,category,category:en,name,name:en,price,quota\nk3,Nhóm mới,New,Món ba,-,99k,\nk4,nhóm 4,,Món 4,,14k,-\nnew,Nhóm 1,,Món 61,,1k,5\n"
 		if got := mustImport(t, s, authz.System(), branch, file, catalog.ImportOptions{}); got != [2]int{1, 1} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [1 1]", got)
 		}
 		now := itemNamed(t, state(t, s, branch), "Món ba")
-		want := was
+		want := before
 		want.CategoryID, want.Names, want.Price = now.CategoryID, catalog.Texts{"vi": "Món ba"}, 99_000
-		if d := cmp.Diff(want, now); d != "" || now.CategoryID == was.CategoryID {
+		if d := cmp.Diff(want, now); d != "" || now.CategoryID == before.CategoryID {
 			t.Error(d)
 		}
 		c, err := s.Content(t.Context(), branch)
-		if it, ok := c.Edition.Item(was.ItemID); err != nil || !ok || it.Price != was.Price || len(c.Edition.Items) != 60 {
-			t.Errorf("the published version changed: %v, %v", it, err)
+		if it, ok := c.Edition.Item(before.ItemID); err != nil || !ok || it.Price != before.Price || len(c.Edition.Items) != 60 {
+			t.Errorf("item of the published version = %v, %v, want its price from before", it, err)
 		}
 		mustImport(t, s, authz.System(), branch, file, publish)
 		if c, err = s.Content(t.Context(), branch); err != nil || len(c.Edition.Items) != 61 {
-			t.Errorf("%d items, %v", len(c.Edition.Items), err)
+			t.Errorf("%d items, %v, want 61", len(c.Edition.Items), err)
 		}
 	})
 }
@@ -203,7 +203,7 @@ func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 		mustImport(t, s, cook, branchID, file, publish)
 		calls.want(t, "11=33")
 		if q := content(t, s).Quotas[item]; q != 33 {
-			t.Errorf("quota %d", q)
+			t.Errorf("quota = %d, want 33", q)
 		}
 	})
 }
@@ -223,7 +223,7 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price\nMới,Món mới,1k\nPhở,Phở bò,x\n"), publish)
 		want := []menufile.CellProblem{{Row: 3, Column: "price", Code: menufile.PriceUnreadable, Message: `"x": This is not a price.`}}
 		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("problems (-want +got):\n%s, error %v", d, err)
 		}
 		testenv.Equal(t, before, state(t, s, branchID), importedFields)
 		testenv.Equal(t, content0, content(t, s), importedFields)
@@ -233,19 +233,19 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files := menuFiles(s)
-		_, in := files.Import(t.Context(), far, branchID, []byte(sixty()), publish)
-		_, out := files.Export(t.Context(), far, branchID, menufile.CSV)
+		_, in := files.Import(t.Context(), otherBranchActor, branchID, []byte(sixty()), publish)
+		_, out := files.Export(t.Context(), otherBranchActor, branchID, menufile.CSV)
 		_, none := files.Export(t.Context(), authz.System(), 99, menufile.CSV)
-		_, from := files.Copy(t.Context(), far, branchID, branchID+1, publish)
+		_, from := files.Copy(t.Context(), otherBranchActor, branchID, branchID+1, publish)
 		_, to := files.Copy(t.Context(), cook, branchID, branchID+1, publish)
-		_, template := files.Template(t.Context(), far, branchID, menufile.CSV)
+		_, template := files.Template(t.Context(), otherBranchActor, branchID, menufile.CSV)
 		for name, err := range map[string]error{"import": in, "export": out, "unknown": none, "copy from": from, "template": template} {
 			if !errors.Is(err, catalog.ErrBranch) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s in another branch: error %v, want ErrBranch", name, err)
 			}
 		}
 		if !errors.Is(to, catalog.ErrBranch) {
-			t.Errorf("copy to: %v", to)
+			t.Errorf("copy to: error %v, want ErrBranch", to)
 		}
 		// Branch 3 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
@@ -256,14 +256,14 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 			got[i] = fmt.Sprint(p.Row, p.Column, p.Code)
 		}
 		if d := cmp.Diff([]string{"2categoryshared_with_others", "2nameshared_with_others"}, got); d != "" || err != nil {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("problems (-want +got):\n%s, error %v", d, err)
 		}
 		// Prices are the branch's own.
 		if got := mustImport(t, s, cook, branchID, "category,name,price\nPhở,Phở bò,66k\n", publish); got != [2]int{0, 1} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [0 1]", got)
 		}
 		if it := itemNamed(t, state(t, s, branch), "Phở bò"); it.Price != 65_000 || it.DishID != 4 {
-			t.Errorf("%+v", it)
+			t.Errorf("Phở bò = %+v, want dish 4 for 65000", it)
 		}
 	})
 }
@@ -272,7 +272,7 @@ func TestMenuFiles_copy(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files, branch := menuFiles(s), emptyBranch(t, db)
 		if _, err := files.Copy(t.Context(), authz.System(), branchID, branchID+1, publish); !errors.Is(err, catalog.ErrCurrencies) {
-			t.Errorf("between currencies: %v", err)
+			t.Errorf("between currencies: error %v, want ErrCurrencies", err)
 		}
 		n := len(content(t, s).Edition.Items)
 		for _, want := range [][2]int{{n, 0}, {0, 0}} {
@@ -283,7 +283,7 @@ func TestMenuFiles_copy(t *testing.T) {
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != n || c.Edition.Items[0].DishID != content(t, s).Edition.Items[0].DishID {
-			t.Errorf("%v, %v", c.Edition, err)
+			t.Errorf("copied menu = %v, %v, want %d items with the dishes of branch 1", c.Edition, err, n)
 		}
 		if got := exported(t, s, branch, menufile.CSV); !strings.Contains(got, "Phở bò") {
 			t.Error(got)
@@ -308,11 +308,11 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 		testenv.NoError(t, s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now))
 		branch := copyOf(branchID, "Quán Hoa 2")
 		if st := state(t, s, branch); st.DraftID != 0 {
-			t.Errorf("the copy has draft %d", st.DraftID)
+			t.Errorf("draft of the copy = %d, want none", st.DraftID)
 		}
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != len(before) {
-			t.Fatalf("%+v, %v", c.Edition, err)
+			t.Fatalf("menu = %+v, %v, want the %d items from before", c.Edition, err, len(before))
 		}
 		for i, it := range c.Edition.Items {
 			if it.DishID != before[i].DishID || it.Price != before[i].Price {
@@ -320,14 +320,14 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 			}
 		}
 		if st := state(t, s, branchID); st.DraftID != v.ID {
-			t.Errorf("the original's draft is %d", st.DraftID)
+			t.Errorf("draft of the original = %d, want the one from before", st.DraftID)
 		}
 
 		mustImport(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
 		branch = copyOf(unpublished, "Quán Hoa 3")
 		st := state(t, s, branch)
 		if c, err := s.Content(t.Context(), branch); st.DraftID == 0 || len(st.Items) != 60 || err == nil && len(c.Edition.Items) > 0 {
-			t.Errorf("draft %d of %d dishes; in force: %+v, %v", st.DraftID, len(st.Items), c.Edition, err)
+			t.Errorf("draft %d of %d dishes, in force %+v, %v, want a draft of 60 and nothing in force", st.DraftID, len(st.Items), c.Edition, err)
 		}
 	})
 }
@@ -342,18 +342,18 @@ func TestMenuFiles_pictures(t *testing.T) {
 		a, b := strings.Repeat("a", 32), strings.Repeat("b", 32)
 		for name, want := range map[string]string{"Phở bò": a, "Phở gà": a, "Món mới": b} {
 			if got := itemNamed(t, state(t, s, branchID), name).ImageURL; got != catalog.ImageURL(want) {
-				t.Errorf("%s: %s", name, got)
+				t.Errorf("image of %s = %s, want %s", name, got, catalog.ImageURL(want))
 			}
 		}
 		if _, found, err := s.Image(t.Context(), b, catalog.Large); err != nil || !found {
 			t.Error(found, err)
 		}
 		if got := mustImport(t, s, authz.System(), branchID, raw, publish); got != [2]int{0, 0} {
-			t.Errorf("again: %v", got)
+			t.Errorf("the same file again = %v, want no change", got)
 		}
 		file = "category,name,price,image\nPhở,Phở bò,65k,-\nPhở,Phở gà,60k," + catalog.ImageURL(b) + "\n"
 		if got := mustImport(t, s, authz.System(), branchID, file, publish); got != [2]int{0, 2} {
-			t.Errorf("a stored picture and none: %v", got)
+			t.Errorf("import of a stored image and of none = %v, want two updated", got)
 		}
 		for image, want := range map[string]menufile.ProblemCode{
 			"x.jpg": menufile.ImageUnreadable, catalog.ImageURL(strings.Repeat("c", 32)): menufile.ImageMissing,
@@ -362,7 +362,7 @@ func TestMenuFiles_pictures(t *testing.T) {
 			raw := archive(t, map[string]string{"menu.csv": "category,name,price,image\nPhở,Phở bò,65k," + image + "\n", "x.jpg": "torn"})
 			r, err := menuFiles(s).Import(t.Context(), authz.System(), branchID, []byte(raw), publish)
 			if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != want || r.Problems[0].Row != 2 {
-				t.Errorf("%s: %v, %v", image, r, err)
+				t.Errorf("import of image %s = %v, %v, want problem %s in row 2", image, r, err, want)
 			}
 		}
 	})
@@ -373,25 +373,25 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
 		mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\nb,Phở,Hai,2k\n", publish)
-		was := itemNamed(t, state(t, s, branch), "Một")
+		before := itemNamed(t, state(t, s, branch), "Một")
 		v, err := s.Draft(t.Context(), authz.System(), state(t, s, branch).MenuID, now)
 		if err == nil {
-			err = s.RemoveLine(t.Context(), authz.System(), v.ID, was.ItemID, now)
+			err = s.RemoveLine(t.Context(), authz.System(), v.ID, before.ItemID, now)
 		}
 		if err == nil {
 			_, err = s.Publish(t.Context(), authz.System(), v.ID, now)
 		}
 		if err == nil {
-			err = s.Retire(t.Context(), authz.System(), was.DishID, now)
+			err = s.Retire(t.Context(), authz.System(), before.DishID, now)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := mustImport(t, s, authz.System(), branch, "key,category,name,price\na,Phở,Một,1k\n", publish); got != [2]int{1, 0} {
-			t.Errorf("%v", got)
+			t.Errorf("import = %v created and updated, want [1 0]", got)
 		}
-		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == was.DishID || it.ImportKey != "a" {
-			t.Errorf("%+v", it)
+		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == before.DishID || it.ImportKey != "a" {
+			t.Errorf("Một = %+v, want a new dish with key a", it)
 		}
 	})
 }
@@ -410,7 +410,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 			for _, f := range []menufile.Format{menufile.CSV, menufile.XLSX} {
 				before := state(t, s, branch)
 				if got := mustImport(t, s, authz.System(), branch, exported(t, s, branch, f), catalog.ImportOptions{}); got != [2]int{} {
-					t.Fatalf("%s: %v", f, got)
+					t.Fatalf("import of an exported %s file = %v created and updated, want [0 0]", f, got)
 				}
 				after := state(t, s, branch)
 				for i := range before.Items { // the first import stores keys
@@ -448,7 +448,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 			raw := testenv.Must(menufile.Write(menufile.XLSX, o, menus.Example(n)))(t)
 			mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{Publish: n%3 > 0})
 			if got := mustImport(t, s, authz.System(), branch, string(raw), catalog.ImportOptions{}); got != [2]int{} {
-				t.Fatalf("file %d again: %v", n, got)
+				t.Fatalf("file %d again = %v, want no change", n, got)
 			}
 			unchanged(t, branch)
 		}

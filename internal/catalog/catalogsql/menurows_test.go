@@ -37,19 +37,19 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		w := catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}
 		first := written(t, s, branch, w)
 		if first.Created != 1 || first.VersionID == 0 {
-			t.Fatalf("%+v", first)
+			t.Fatalf("WriteRows = %+v, want one created in a draft", first)
 		}
 		if again := written(t, s, branch, w); again.Created+again.Updated != 0 || again.VersionID != first.VersionID {
 			t.Errorf("the same request again: %+v", again)
 		}
 		if _, err := s.Content(t.Context(), branch); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("published without being asked to: %v", err)
+			t.Errorf("published without being asked to: error %v, want ErrMenu", err)
 		}
 		w.Publish = true
 		written(t, s, branch, w)
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != 1 || c.Edition.Items[0].Price != 99_000 || c.Quotas[c.Edition.Items[0].ID] != 4 {
-			t.Fatalf("%+v, %v", c, err)
+			t.Fatalf("Content = %+v, %v, want one item for 99000 with quota 4", c, err)
 		}
 		if again := written(t, s, branch, w); again != (catalog.MenuRowsResult{}) {
 			t.Errorf("a repetition after the publication: %+v", again)
@@ -57,10 +57,10 @@ func TestMenuRows_new_dish_with_price_in_one_step(t *testing.T) {
 		// The published version never changes: the next price goes to a new draft (I13).
 		next := catalog.MenuRow{DishID: c.Edition.Items[0].DishID, Price: 1_000}
 		if r := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{next}}); r.Updated != 1 || r.VersionID == first.VersionID {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want one updated in a new draft", r)
 		}
 		if got := contentOf(t, s, branch); got.Edition.Items[0].Price != 99_000 {
-			t.Errorf("%+v", got.Edition.Items)
+			t.Errorf("published items = %+v, want the price 99000", got.Edition.Items)
 		}
 	})
 }
@@ -79,15 +79,15 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 			{DishID: chicken.DishID, Price: chicken.Price, Quota: chicken.Quota, CategoryID: &other, Names: catalog.Texts{"en": "Hen pho"}},
 		}})
 		if r.Updated != 2 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("WriteRows = %+v, want two updated", r)
 		}
 		st := state(t, s, branchID)
 		if it := itemNamed(t, st, "Phở bò"); st.DraftID != r.VersionID || it.Price != 70_000 || it.Active != pho.Active {
-			t.Errorf("%+v", it)
+			t.Errorf("Phở bò = %+v, want 70000 in the draft", it)
 		}
 		for _, it := range st.Items {
 			if it.DishID == chicken.DishID && (it.CategoryID != other || it.Names["en"] != "Hen pho" || it.Price != chicken.Price) {
-				t.Errorf("%+v", it)
+				t.Errorf("moved dish = %+v, want Hen pho in the other category at its price", it)
 			}
 		}
 		for action, want := range map[string]int{audit.ActionMenuEdited: 1, audit.ActionDishEdited: 1, audit.ActionMenuImported: 0} {
@@ -95,7 +95,7 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 				Action: action, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
 			})
 			if err != nil || len(entries) != want {
-				t.Errorf("%s: %v, %v", action, entries, err)
+				t.Errorf("audit entries of %s = %v, %v, want %d", action, entries, err, want)
 			}
 			if action == audit.ActionMenuEdited {
 				wantPriceChange(t, entries[0], pho.Price, 70_000)
@@ -107,11 +107,11 @@ func TestMenuRows_changes_prices_names_and_categories(t *testing.T) {
 func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		pho, chicken := itemNamed(t, state(t, s, branchID), "Phở bò"), itemNamed(t, state(t, s, branchID), "Phở gà")
-		was := func(it catalog.MenuItemState) *catalog.RowState {
+		stateOf := func(it catalog.MenuItemState) *catalog.RowState {
 			return &catalog.RowState{CategoryID: it.CategoryID, Names: it.Names, Price: it.Price, Quota: it.Quota}
 		}
 		row := func(it catalog.MenuItemState, price int64) catalog.MenuRow {
-			return catalog.MenuRow{DishID: it.DishID, Price: price, Quota: it.Quota, Before: was(it)}
+			return catalog.MenuRow{DishID: it.DishID, Price: price, Quota: it.Quota, Before: stateOf(it)}
 		}
 		written(t, s, branchID, catalog.MenuRows{Rows: []catalog.MenuRow{row(pho, 70_000)}})
 		draft := state(t, s, branchID).DraftID
@@ -126,15 +126,15 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 			changed, _ = f.Extra["dishes"].([]catalog.ChangedRow)
 		}
 		if len(changed) != 1 || changed[0].DishID != pho.DishID || changed[0].Price != 70_000 {
-			t.Errorf("%+v", changed)
+			t.Errorf("changed rows = %+v, want Phở bò for 70000", changed)
 		}
 		if d := cmp.Diff(before, state(t, s, branchID), importedFields); d != "" {
-			t.Errorf("a refused change wrote: %s", d)
+			t.Errorf("content after a refused change (-before +after):\n%s", d)
 		}
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
 		second.Rows[1] = row(pho, 70_000)
 		if r := written(t, s, branchID, second); r.Updated != 1 {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want one updated", r)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			t.Fatal(err)
 		}
 		live := contentOf(t, s, branchID).Edition.VersionID
-		foreign := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
+		otherVersion := written(t, s, branch, catalog.MenuRows{Rows: []catalog.MenuRow{newRow(1)}}).VersionID
 		before := state(t, s, branchID)
 		unknown, bad := int64(999), "nothing"
 		one := func(r catalog.MenuRow) catalog.MenuRows { return catalog.MenuRows{Rows: []catalog.MenuRow{r}} }
@@ -166,7 +166,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			w    catalog.MenuRows
 			want error // nil: any invalid-input error
 		}{
-			"another branch":        {far, one(newRow(1)), catalog.ErrBranch},
+			"another branch":        {otherBranchActor, one(newRow(1)), catalog.ErrBranch},
 			"a dish of two":         {cook, one(renamed), catalog.ErrShared},
 			"unknown category":      {cook, one(newRow(unknown)), catalog.ErrCategory},
 			"unknown picture":       {cook, one(withImage), catalog.ErrImageUnknown},
@@ -174,7 +174,7 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			"texts of another menu": {cook, one(catalog.MenuRow{DishID: d.ID, Names: catalog.Texts{"en": "x"}}), catalog.ErrItem},
 			"retired":               {cook, one(catalog.MenuRow{DishID: d.ID, Price: 1}), catalog.ErrDishRetired},
 			"published version":     {cook, catalog.MenuRows{VersionID: live, Rows: one(newRow(1)).Rows}, catalog.ErrNotDraft},
-			"a draft elsewhere":     {cook, catalog.MenuRows{VersionID: foreign, Rows: one(newRow(1)).Rows}, catalog.ErrVersion},
+			"a draft elsewhere":     {cook, catalog.MenuRows{VersionID: otherVersion, Rows: one(newRow(1)).Rows}, catalog.ErrVersion},
 			"negative price":        {cook, one(catalog.MenuRow{DishID: pho.DishID, Price: -1}), nil},
 			"twice":                 {cook, catalog.MenuRows{Rows: []catalog.MenuRow{{DishID: 4}, {DishID: 4}}}, nil},
 			"nothing":               {cook, catalog.MenuRows{}, nil},
@@ -183,10 +183,10 @@ func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 			_, err := menuFiles(s).WriteRows(t.Context(), c.by, branchID, c.w)
 			if c.want == nil {
 				if fault.KindOf(err) != fault.Invalid {
-					t.Errorf("%s: %v", name, err)
+					t.Errorf("WriteRows with %s: error %v, want Invalid", name, err)
 				}
 			} else if !errors.Is(err, c.want) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("WriteRows with %s: error %v, want %v", name, err, c.want)
 			}
 		}
 		testenv.Equal(t, before, state(t, s, branchID), importedFields)
@@ -202,7 +202,7 @@ func TestMenuRows_500_dishes(t *testing.T) {
 			w.Rows = append(w.Rows, r)
 		}
 		if r := written(t, s, branch, w); r.Created != catalog.MaxMenuRows {
-			t.Errorf("%+v", r)
+			t.Errorf("WriteRows = %+v, want %d created", r, catalog.MaxMenuRows)
 		}
 		if got := contentOf(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
 			t.Errorf("%d items", len(got.Edition.Items))
@@ -213,12 +213,12 @@ func TestMenuRows_500_dishes(t *testing.T) {
 // wantPriceChange checks that an audit entry names the dish and has its price before and after.
 func wantPriceChange(t testing.TB, e audit.Entry, from, to int64) {
 	t.Helper()
-	var was, is struct {
+	var before, after struct {
 		Names catalog.Texts
 		Price int64
 	}
-	if errors.Join(json.Unmarshal([]byte(e.Before), &was), json.Unmarshal([]byte(e.After), &is)) != nil ||
-		was.Price != from || is.Price != to || is.Names["en"] == "" || was.Names["en"] != is.Names["en"] {
+	if errors.Join(json.Unmarshal([]byte(e.Before), &before), json.Unmarshal([]byte(e.After), &after)) != nil ||
+		before.Price != from || after.Price != to || after.Names["en"] == "" || before.Names["en"] != after.Names["en"] {
 		t.Errorf("the audit log has %s and %s", e.Before, e.After)
 	}
 }

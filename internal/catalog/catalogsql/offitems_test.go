@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	cook = authz.Actor{Kind: authz.Account, UserID: 9, Branches: []int64{branchID}}
-	far  = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
+	cook             = authz.Actor{Kind: authz.Account, UserID: 9, Branches: []int64{branchID}}
+	otherBranchActor = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{branchID + 1}}
 )
 
 // caps records the calls of the hook.
@@ -54,22 +54,22 @@ func TestStore_TakeOff(t *testing.T) {
 		end := time.Date(2026, 2, 26, 21, 0, 0, 0, time.UTC) // four in the morning in Hà Nội
 		want := catalog.OffItem{Item: item, Since: now, Until: end, By: "user:9"}
 		if err != nil || at != (catalog.ItemRef{Branch: branchID, Dish: 4}) || a != want {
-			t.Fatalf("%+v, %+v, %v", at, a, err)
+			t.Fatalf("TakeOff = %+v, %+v, %v, want dish 4, %+v", at, a, err, want)
 		}
 		calls.want(t, "11=0")
 		c := content(t, s)
 		if d := cmp.Diff([]int64{item}, c.Off); d != "" || c.Revision <= before.Revision || c.Quotas[item] != 20 {
-			t.Errorf("%s, revision %d, quota %d", d, c.Revision, c.Quotas[item])
+			t.Errorf("items off (-want +got):\n%s\nrevision %d, quota %d", d, c.Revision, c.Quotas[item])
 		}
 		if absent, err := s.OffItems(t.Context(), branchID); err != nil || absent[item] != want {
-			t.Errorf("%v, %v", absent, err)
+			t.Errorf("OffItems = %v, %v, want %+v", absent, err, want)
 		}
 
 		// A quota that is set while the item is off applies when it is restored; a new end keeps Since.
 		testenv.Must(s.SetQuota(t.Context(), cook, item, new(int64(7)), now))(t)
 		calls.want(t)
 		if _, a, err = s.TakeOff(t.Context(), cook, item, catalog.Until{}, now.Add(time.Hour)); err != nil || !a.Since.Equal(now) || !a.Until.IsZero() {
-			t.Errorf("%+v, %v", a, err)
+			t.Errorf("TakeOff again = %+v, %v, want the first start and no end", a, err)
 		}
 		calls.want(t, "11=0")
 		testenv.Must(s.Restore(t.Context(), cook, item, now))(t)
@@ -82,7 +82,7 @@ func TestStore_TakeOff(t *testing.T) {
 		}
 		log, err := auditsql.Verify(t.Context(), db)
 		if err != nil || log.Entries != 4 {
-			t.Errorf("%+v, %v", log, err)
+			t.Errorf("Verify = %+v, %v, want four entries", log, err)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestStore_RestoreDue(t *testing.T) {
 		calls.want(t)
 		branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour))
 		if d := cmp.Diff([]int64{1, 2}, branches); d != "" || err != nil {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("restored branches (-want +got):\n%s, error %v", d, err)
 		}
 		calls.want(t, "11=20", "22=20")
 		if again, err := s.RestoreDue(t.Context(), now.Add(time.Hour)); err != nil || again != nil {
@@ -116,7 +116,7 @@ func TestStore_RestoreDue(t *testing.T) {
 func TestStore_TakeOff_through_the_night(t *testing.T) {
 	for name, c := range map[string]struct {
 		until catalog.Until
-		caps  []int64 // of the 26th, the 27th and the 28th
+		caps  []int64 // caps on the 26th, 27th and 28th
 	}{
 		"until it is restored": {catalog.Until{}, []int64{0, 0, 0}},
 		"until the day ends":   {catalog.Until{DayEnd: true}, []int64{0, 20, 20}},
@@ -166,11 +166,11 @@ func TestStore_TakeOff_refuses(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
 		_, _, noItem := s.TakeOff(t.Context(), cook, 999, catalog.Until{}, now)
-		_, _, foreign := s.TakeOff(t.Context(), far, item, catalog.Until{}, now)
-		_, stranger := s.Restore(t.Context(), far, item, now)
-		for name, err := range map[string]error{"no item": noItem, "foreign": foreign, "restored by a stranger": stranger} {
+		_, _, byOther := s.TakeOff(t.Context(), otherBranchActor, item, catalog.Until{}, now)
+		_, stranger := s.Restore(t.Context(), otherBranchActor, item, now)
+		for name, err := range map[string]error{"no item": noItem, "foreign": byOther, "restored by a stranger": stranger} {
 			if !errors.Is(err, catalog.ErrItem) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrItem", name, err)
 			}
 		}
 		for _, at := range []time.Time{now, now.Add(-time.Hour), now.Add(catalog.MaxAhead + time.Second)} {

@@ -43,7 +43,7 @@ func (e slugEnv) rename(id int64, name string) string {
 		func(b catalog.Branch) (catalog.Branch, error) { b.Name = name; return b, nil }))(e.t)
 	stored, err := e.s.Branch(e.t.Context(), id)
 	if err != nil || stored.Slug != b.Slug {
-		e.t.Errorf("stored %q, returned %q, %v", stored.Slug, b.Slug, err)
+		e.t.Errorf("stored slug %q, returned %q, %v, want the same", stored.Slug, b.Slug, err)
 	}
 	return b.Slug
 }
@@ -61,7 +61,7 @@ func TestStore_slugs(t *testing.T) {
 		e := slugEnv{t, catalogsql.New(db, nil)}
 		a, b := e.create("Quán Hoa"), e.create("quan hoa!")
 		if a.Slug != "quan-hoa" || b.Slug != "quan-hoa-2" {
-			t.Fatalf("%q, %q", a.Slug, b.Slug)
+			t.Fatalf("slugs = %q and %q, want quan-hoa and quan-hoa-2", a.Slug, b.Slug)
 		}
 		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
 			t.Error(slug)
@@ -69,16 +69,16 @@ func TestStore_slugs(t *testing.T) {
 		e.wantBranch("quan-hoa", a.ID)
 		e.wantBranch("quan-mai", a.ID)
 		if c := e.create("Quán Hoa"); c.Slug != "quan-hoa-3" {
-			t.Errorf("a new branch has %q, which would take a link away", c.Slug)
+			t.Errorf("slug of a new branch = %q, want quan-hoa-3, which takes no link away", c.Slug)
 		}
 		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
-			t.Errorf("the same name: %q", slug)
+			t.Errorf("slug of the same name = %q, want quan-mai", slug)
 		}
 		if slug := e.rename(a.ID, "QUÁN MÀI"); slug != "quan-mai" {
-			t.Errorf("the same name in another spelling: %q", slug)
+			t.Errorf("slug of another spelling = %q, want quan-mai", slug)
 		}
 		if slug := e.rename(a.ID, "Quán Hoa"); slug != "quan-hoa" {
-			t.Errorf("its first name again: %q", slug)
+			t.Errorf("slug of the first name = %q, want quan-hoa", slug)
 		}
 		e.wantBranch("quan-mai", a.ID)
 		e.wantBranch("unknown", 0)
@@ -90,7 +90,7 @@ func TestStore_slugs(t *testing.T) {
 			t.Error(err)
 		}
 		if got, err := e.s.Branch(t.Context(), a.ID); err != nil || got.Slug != "quan-hoa" {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("Branch = %+v, %v, want slug quan-hoa", got, err)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestStore_slugs_at_once(t *testing.T) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Errorf("%v", got)
+			t.Errorf("slugs = %v, want %v", got, want)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestStore_AssignSlugs(t *testing.T) {
 			got = append(got, b.Slug)
 		}
 		if !slices.Equal(got, []string{"quan-hoa-2", "quan-hoa-3", "branch", "quan-hoa"}) || all[3].ID != named.ID {
-			t.Errorf("%v", got)
+			t.Errorf("slugs = %v, want three new ones and quan-hoa", got)
 		}
 	})
 }
@@ -157,31 +157,31 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		manager := authz.Actor{Kind: authz.Account, UserID: 5, Role: authz.RoleManager, Branches: []int64{branchID}}
 		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
 		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender)}); !errors.Is(err, authz.ErrForbidden) {
-			t.Errorf("a manager: %v", err)
+			t.Errorf("a manager: error %v, want ErrForbidden", err)
 		}
 		for _, e := range []catalog.BranchEdit{
 			{Country: new(catalog.Country("JP"))}, {Currency: new(money.Currency("USD"))}, {Timezone: new("Asia/Tokyo")},
 		} {
 			if _, err := admin.Edit(t.Context(), manager, branchID, e); !errors.Is(err, authz.ErrForbidden) {
-				t.Errorf("a manager changes %+v: %v", e, err)
+				t.Errorf("a manager changes %+v: error %v, want ErrForbidden", e, err)
 			}
 		}
 		if b, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new(sender)}); err != nil || b.MailFrom != sender {
-			t.Errorf("the owner: %+v, %v", b, err)
+			t.Errorf("Edit by the owner = %+v, %v, want the sender", b, err)
 		}
 		// A form that sends the field unchanged does not change it.
 		if _, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{MailFrom: new(sender), Open: new(true)}); err != nil {
-			t.Errorf("a manager, unchanged: %v", err)
+			t.Errorf("Edit by a manager with the sender unchanged: %v", err)
 		}
 		if _, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new("nobody")}); !errors.Is(err, catalog.ErrMailFrom) {
-			t.Errorf("no address: %v", err)
+			t.Errorf("no address: error %v, want ErrMailFrom", err)
 		}
 		if b, err := s.Branch(t.Context(), branchID); err != nil || b.MailFrom != sender {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Branch = %+v, %v, want sender %s", b, err, sender)
 		}
 		b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"})
 		if err != nil || b.MailFrom != "" || b.Slug != "quan-hoa-2" {
-			t.Errorf("the copy: %+v, %v", b, err)
+			t.Errorf("Copy = %+v, %v, want quan-hoa-2 without a sender", b, err)
 		}
 	})
 }
@@ -195,23 +195,23 @@ func TestBranchAdmin_shared_cart(t *testing.T) {
 		manager := authz.Actor{Kind: authz.Account, UserID: 5, Role: authz.RoleManager, Branches: []int64{branchID}}
 		owner := authz.Actor{Kind: authz.Account, UserID: 1, Role: authz.RoleOwner, AllBranches: true}
 		if b, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{Open: new(true)}); err != nil || b.SharedCart {
-			t.Errorf("at first: %+v, %v", b, err)
+			t.Errorf("Edit = %+v, %v, want no shared cart", b, err)
 		}
 		if b, err := admin.Edit(t.Context(), manager, branchID, catalog.BranchEdit{SharedCart: new(true)}); err != nil || !b.SharedCart {
-			t.Errorf("a manager: %+v, %v", b, err)
+			t.Errorf("Edit by a manager = %+v, %v, want a shared cart", b, err)
 		}
 		if b, err := s.Branch(t.Context(), branchID); err != nil || !b.SharedCart {
-			t.Errorf("stored: %+v, %v", b, err)
+			t.Errorf("stored branch = %+v, %v, want a shared cart", b, err)
 		}
 		if b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"}); err != nil || !b.SharedCart {
-			t.Errorf("the copy: %+v, %v", b, err)
+			t.Errorf("Copy = %+v, %v, want a shared cart", b, err)
 		}
 		all, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{To: files.Now().Add(time.Hour), Limit: 10, EveryBranch: true})
 		if err != nil || !slices.ContainsFunc(all, func(e audit.Entry) bool {
 			return e.Action == audit.ActionBranchEdited && e.Actor == manager.String() && strings.Contains(e.After, `"sharedCart":true`) &&
 				!strings.Contains(e.Before, "sharedCart")
 		}) {
-			t.Errorf("the audit log has %+v, %v", all, err)
+			t.Errorf("audit log = %+v, %v, want the change of sharedCart", all, err)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestStore_menus(t *testing.T) {
 			{ID: m.ID, BranchID: branchID, Name: "Buổi sáng"},
 		}
 		if d := cmp.Diff(want, got); d != "" || err != nil {
-			t.Errorf("%s, %v", d, err)
+			t.Errorf("menus (-want +got):\n%s, error %v", d, err)
 		}
 		page, total, err := c.Versions(t.Context(), cook, menuID, 1, 0)
 		if err != nil || total != 2 || len(page) != 1 || page[0] != v {
@@ -44,17 +44,17 @@ func TestStore_menus(t *testing.T) {
 		if _, lines, err := c.Lines(t.Context(), cook, empty.ID); err != nil || len(lines) != 0 {
 			t.Errorf("a new menu begins with %v, %v", lines, err)
 		}
-		_, foreign := c.AddMenu(t.Context(), far, branchID, "x")
-		_, listed := c.MenusOf(t.Context(), far, branchID)
-		_, _, versions := c.Versions(t.Context(), far, menuID, 1, 0)
-		_, _, lines := c.Lines(t.Context(), far, v.ID)
-		_, preview := c.Preview(t.Context(), far, v.ID)
-		_, line := c.AddLine(t.Context(), far, v.ID, 4, catalog.Entry{})
+		_, byOther := c.AddMenu(t.Context(), otherBranchActor, branchID, "x")
+		_, listed := c.MenusOf(t.Context(), otherBranchActor, branchID)
+		_, _, versions := c.Versions(t.Context(), otherBranchActor, menuID, 1, 0)
+		_, _, lines := c.Lines(t.Context(), otherBranchActor, v.ID)
+		_, preview := c.Preview(t.Context(), otherBranchActor, v.ID)
+		_, line := c.AddLine(t.Context(), otherBranchActor, v.ID, 4, catalog.Entry{})
 		for name, p := range map[string]struct{ got, want error }{
-			"add": {foreign, catalog.ErrBranch}, "list": {listed, catalog.ErrBranch}, "versions": {versions, catalog.ErrMenu},
+			"add": {byOther, catalog.ErrBranch}, "list": {listed, catalog.ErrBranch}, "versions": {versions, catalog.ErrMenu},
 			"lines": {lines, catalog.ErrVersion}, "preview": {preview, catalog.ErrVersion}, "put": {line, catalog.ErrVersion},
-			"remove":  {c.RemoveLine(t.Context(), far, v.ID, item), catalog.ErrVersion},
-			"discard": {c.Discard(t.Context(), far, v.ID), catalog.ErrVersion},
+			"remove":  {c.RemoveLine(t.Context(), otherBranchActor, v.ID, item), catalog.ErrVersion},
+			"discard": {c.Discard(t.Context(), otherBranchActor, v.ID), catalog.ErrVersion},
 		} {
 			if !errors.Is(p.got, p.want) {
 				t.Errorf("%s by an actor of another branch: %v", name, p.got)
@@ -82,17 +82,17 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		l, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9000, Quota: new(int64(3)), Active: true})
 		if err != nil || l.DishID != d.ID || l.Price != 9000 || *l.Quota != 3 || !l.Active {
-			t.Fatalf("%+v, %v", l, err)
+			t.Fatalf("AddLine = %+v, %v, want an active line of the dish for 9000 with quota 3", l, err)
 		}
 		if diff := cmp.Diff(append(slices.Clone(before), l.ItemID), items()); diff != "" {
-			t.Errorf("a new line comes last: %s", diff)
+			t.Errorf("items after a new line, which comes last (-want +got):\n%s", diff)
 		}
 		again, err := c.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 9500, Sort: new(int64(0))})
 		if err != nil || again.ItemID != l.ItemID || again.Price != 9500 {
-			t.Errorf("%+v, %v", again, err)
+			t.Errorf("AddLine again = %+v, %v, want the same item for 9500", again, err)
 		}
 		if diff := cmp.Diff(append([]int64{l.ItemID}, before...), items()); diff != "" {
-			t.Errorf("put in front: %s", diff)
+			t.Errorf("items after a line put in front (-want +got):\n%s", diff)
 		}
 		// An entry without a position keeps its position.
 		testenv.NoError(t, s.EditDraft(t.Context(), cook, v.ID, l.ItemID,
@@ -119,12 +119,12 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 			"no version":         {c.Discard(t.Context(), cook, 999), catalog.ErrVersion},
 		} {
 			if !errors.Is(p.got, p.want) {
-				t.Errorf("%s: %v", name, p.got)
+				t.Errorf("%s: error %v, want %v", name, p.got, p.want)
 			}
 		}
 		testenv.NoError(t, c.Discard(t.Context(), cook, v.ID))
 		if _, _, err := c.Lines(t.Context(), cook, v.ID); !errors.Is(err, catalog.ErrVersion) {
-			t.Errorf("a discarded draft: %v", err)
+			t.Errorf("a discarded draft: error %v, want ErrVersion", err)
 		}
 		if it, _ := content(t, s).Edition.Item(item); it.Price != 65000 {
 			t.Errorf("the published menu changed: %+v", it)
@@ -144,7 +144,7 @@ func TestStore_ChangeBranch(t *testing.T) {
 		stored, read := h.Branch(t.Context(), cook, branchID)
 		if err != nil || read != nil || stored.Name != "Phố cổ" || stored.DayStart != 5 || stored.AutoClose != time.Hour || stored.Open ||
 			len(stored.Locales) != 1 || stored.Name != b.Name || content(t, s).Revision <= before.Revision {
-			t.Errorf("%+v, %v, %v", stored, err, read)
+			t.Errorf("stored branch = %+v, errors %v and %v, want the edited one", stored, err, read)
 		}
 		testenv.Must(h.Pause(t.Context(), cook, branchID, catalog.Pause{Texts: soup},
 			catalog.Until{At: now.Add(time.Hour)}))(t)
@@ -158,21 +158,21 @@ func TestStore_ChangeBranch(t *testing.T) {
 			catalog.Until{DayEnd: true}))(t)
 		stored, _ = h.Branch(t.Context(), cook, branchID)
 		if p := stored.Pause; p.Code != catalog.PauseBusy || len(p.Texts) != 0 || !p.Since.Equal(now) || p.Until.Hour() != 22 {
-			t.Errorf("%+v", p)
+			t.Errorf("pause = %+v, want BUSY until 22:00", p)
 		}
 		if b, err = h.Resume(t.Context(), cook, branchID); err != nil || b.Pause != nil {
-			t.Errorf("%+v, %v", b.Pause, err)
+			t.Errorf("Resume = %+v, %v, want no pause", b.Pause, err)
 		}
 		if stored, _ = h.Branch(t.Context(), cook, branchID); stored.Pause != nil {
-			t.Errorf("%+v", stored.Pause)
+			t.Errorf("stored pause = %+v, want none", stored.Pause)
 		}
-		_, edited := h.Edit(t.Context(), far, branchID, catalog.BranchEdit{Open: new(true)})
-		_, paused := h.Pause(t.Context(), far, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
+		_, edited := h.Edit(t.Context(), otherBranchActor, branchID, catalog.BranchEdit{Open: new(true)})
+		_, paused := h.Pause(t.Context(), otherBranchActor, branchID, catalog.Pause{Code: catalog.PauseBusy}, catalog.Until{})
 		_, resumed := h.Resume(t.Context(), authz.Actor{}, branchID)
-		_, seen := h.Branch(t.Context(), far, branchID)
+		_, seen := h.Branch(t.Context(), otherBranchActor, branchID)
 		for name, err := range map[string]error{"edit": edited, "pause": paused, "resume": resumed, "get": seen} {
 			if !errors.Is(err, catalog.ErrBranch) {
-				t.Errorf("%s by an actor of another branch: %v", name, err)
+				t.Errorf("%s by an actor of another branch: error %v, want ErrBranch", name, err)
 			}
 		}
 	})
@@ -193,7 +193,7 @@ func TestStore_ChangeBranch_hours(t *testing.T) {
 		}
 		stored, err := h.Branch(t.Context(), cook, branchID)
 		if err != nil || !cmp.Equal(stored.Hours, hours) || stored.OpensAt(now).IsZero() {
-			t.Errorf("%+v", stored.Hours)
+			t.Errorf("stored hours = %+v, want those of the edit", stored.Hours)
 		}
 		wrong := catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"fri": {{From: "x"}}}}
 		if _, err = h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{Hours: &wrong}); err == nil {
@@ -201,7 +201,7 @@ func TestStore_ChangeBranch_hours(t *testing.T) {
 		}
 		b, err = h.Edit(t.Context(), cook, branchID, catalog.BranchEdit{Hours: &catalog.OpeningHours{}})
 		if err != nil || !b.Hours.Empty() || !b.OpenAt(now) {
-			t.Errorf("%+v, %v", b.Hours, err)
+			t.Errorf("Edit = %+v, %v, want no hours and an open branch", b.Hours, err)
 		}
 	})
 }

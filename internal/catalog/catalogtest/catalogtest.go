@@ -154,7 +154,7 @@ func SourceSuite(t *testing.T, s catalog.Source) {
 	}
 	e, err := s.Edition(ctx, c.Edition.VersionID)
 	if d := cmp.Diff(c.Edition, e, cmp.AllowUnexported(catalog.Edition{})); err != nil || d != "" {
-		t.Errorf("the published version by its id: %v %s", err, d)
+		t.Errorf("published version by its id: error %v, (-want +got):\n%s", err, d)
 	}
 	_, noBranch := s.Branch(ctx, 999)
 	_, noMenu := s.Content(ctx, 999)

@@ -64,7 +64,7 @@ type dish struct {
 	Available   bool    `json:"available" doc:"Whether the dish is on a published menu. The branch's menu has the units left."`
 }
 
-// texts are the names in all locales, which only the choice of language and the search use.
+// texts holds names and descriptions in all locales. Only language selection and search use them.
 type texts struct {
 	Names        map[string]string `json:"names"`
 	Descriptions map[string]string `json:"descriptions"`

@@ -58,7 +58,7 @@ func get(t *testing.T, s http.Handler, path string, into any, headers ...string)
 	w := testenv.Serve(t, s, http.MethodGet, path, "", headers...)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); w.Code != http.StatusOK || err != nil {
-			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+			t.Fatalf("GET %s: status %d with body %s, want 200 with JSON", path, w.Code, w.Body)
 		}
 	}
 	return w
@@ -104,7 +104,7 @@ func TestRoutes_lists(t *testing.T) {
 		}
 		for _, path := range []string{"/dishes?size=101", "/dishes?page=0", "/categories?size=x", "/dishes?q=" + strings.Repeat("x", 101)} {
 			if w := get(t, s, path, nil); w.Code/100 != 4 {
-				t.Errorf("%s: %d", path, w.Code)
+				t.Errorf("GET %s: status %d, want 4xx", path, w.Code)
 			}
 		}
 	})

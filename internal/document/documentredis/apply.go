@@ -126,7 +126,7 @@ func (r *applyRun) highest() map[*document.Entity]int64 {
 	return most
 }
 
-// addLeftovers adds entries that earlier failed runs may have left to the entries to be removed.
+// addLeftovers also schedules for removal the entries that earlier failed runs may have left behind.
 func (r *applyRun) addLeftovers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,10 +242,10 @@ func isWrongType(err error) bool {
 // replaceWrongTypes deletes keys that have another type than declared and repeats the commands, which are idempotent.
 // Other programs have written such keys; without the deletion they would block the projection for ever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
-	mends := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
-		return mendScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
+	repairs := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
+		return repairScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
 	})
-	if _, err := r.send(ctx, mends); err != nil {
+	if _, err := r.send(ctx, repairs); err != nil {
 		return nil, err
 	}
 	return r.send(ctx, cmds)
@@ -289,7 +289,7 @@ func (r *applyRun) finish(ctx context.Context) error {
 	var beaten []lostWrite
 	for i, w := range append(looking, ending...) {
 		if text := found[i]; text != "+" && !w.isCurrent(text) {
-			beaten = append(beaten, w.lostTo(text))
+			beaten = append(beaten, w.overtakenBy(text))
 		}
 	}
 	if err := r.undoLosers(ctx, beaten); err != nil {
@@ -329,9 +329,9 @@ type lostWrite struct {
 	by memo
 }
 
-// lostTo parses the memo of the newer write. An empty memo lists no entries, so all entries that this write added are
-// removed.
-func (w *write) lostTo(text string) lostWrite {
+// overtakenBy parses the memo of the newer write. An empty memo lists no entries, so all entries that this write added
+// are removed.
+func (w *write) overtakenBy(text string) lostWrite {
 	m, _ := parseMemo(w.Entity, text)
 	return lostWrite{w, m}
 }

@@ -18,7 +18,7 @@ import (
 
 const (
 	benchUsers  = 20_000
-	benchOrders = 20_000 // of three lines
+	benchOrders = 20_000 // orders of three lines
 )
 
 // benchRig is PostgreSQL and Redis with enough documents for a benchmark.
@@ -43,8 +43,8 @@ func BenchmarkRebuild(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		b.StopTimer()
-		if said := r.server.Say("FLUSHALL"); !strings.HasPrefix(said, "+OK") {
-			b.Fatal(said)
+		if reply := r.server.Say("FLUSHALL"); !strings.HasPrefix(reply, "+OK") {
+			b.Fatal(reply)
 		}
 		b.StartTimer()
 		builder := r.builder()
@@ -78,7 +78,7 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkSampler(b *testing.B) {
 	r := benchRig(b)
 	r.project(b)
-	testenv.NoError(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
+	testenv.NoError(b, r.builder().Build(b.Context()), r.generation.Reconcile(b.Context()))
 	var last document.Sample
 	s := r.sampler(func(_ context.Context, s document.Sample) { last = s })
 	testenv.NoError(b, s.RunOnce(b.Context())) // this run only counts
@@ -108,9 +108,9 @@ func BenchmarkSampler(b *testing.B) {
 // BenchmarkBy reads accounts by their e-mail addresses, and compares with only the two Redis commands.
 func BenchmarkBy(b *testing.B) {
 	r := benchRig(b)
-	testenv.NoError(b, r.builder().Build(b.Context()), r.plane.Reconcile(b.Context()))
-	if r.plane.Epoch() == "" {
-		b.Fatal("the plane is cold")
+	testenv.NoError(b, r.builder().Build(b.Context()), r.generation.Reconcile(b.Context()))
+	if r.generation.Epoch() == "" {
+		b.Fatal("the generation is cold")
 	}
 	email := func(n int64) string { return "user" + strconv.FormatInt(1+n*7919%benchUsers, 10) + "@example.com" }
 	var limit float64 // reads per second of the two commands alone

@@ -43,8 +43,8 @@ func (s *sets) put(k keyspace.Key, member string) (at int) {
 }
 
 // list adds a document to the list of all of its entity, or removes it.
-func (o *indexOps) list(r document.Ref, there bool) {
-	if there {
+func (o *indexOps) list(r document.Ref, present bool) {
+	if present {
 		o.add.put(r.Entity.Keys.List(), r.ID)
 	} else {
 		o.remove.put(r.Entity.Keys.List(), r.ID)
@@ -52,20 +52,20 @@ func (o *indexOps) list(r document.Ref, there bool) {
 }
 
 // entry adds or removes an entry under all of its keys.
-func (o *indexOps) entry(r document.Ref, e document.IndexEntry, there bool) {
+func (o *indexOps) entry(r document.Ref, e document.IndexEntry, present bool) {
 	for _, family := range e.Index.Keys {
 		key, member := keyAndMember(family, r.ID, e.Value)
 		if !key.Valid() { // from a memo that another program has written
 			continue
 		}
 		switch {
-		case e.Index.Unique && there:
+		case e.Index.Unique && present:
 			o.unique = append(o.unique, uniqueClaim{r, len(o.cmds)})
 			// GET returns the former owner, which has lost its entry and must be projected again.
 			o.cmds = append(o.cmds, redisdb.Command("SET", key, member, "GET"))
 		case e.Index.Unique:
 			o.cmds = append(o.cmds, removeScript.Command([]keyspace.Key{key}, member))
-		case there:
+		case present:
 			o.add.put(key, member)
 		default:
 			o.remove.put(key, member)
@@ -115,7 +115,7 @@ func (o *indexOps) listChanges(e *document.Entity, replies []redisdb.Reply) (add
 func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 	var refs []document.Ref
 	for _, t := range o.unique {
-		if id, there, err := replies[t.at].Text(); err == nil && there && id != t.ref.ID {
+		if id, ok, err := replies[t.at].Text(); err == nil && ok && id != t.ref.ID {
 			refs = append(refs, document.Ref{Entity: t.ref.Entity, ID: id})
 		}
 	}

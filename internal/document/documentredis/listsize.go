@@ -25,7 +25,7 @@ type listSizes struct {
 // listSize is the last known size of one list. It is queried again after pause.
 type listSize struct {
 	n     int64
-	asked clock.Stopwatch
+	age   clock.Stopwatch
 	pause time.Duration
 }
 
@@ -51,7 +51,7 @@ func (c *countRun) due(e *document.Entity) bool {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
 	k := c.sizes.known[e]
-	return !c.alone || k == nil || k.asked.Elapsed() >= k.pause
+	return !c.alone || k == nil || k.age.Elapsed() >= k.pause
 }
 
 // changed returns the size of a list after the batch has added and removed members, for a list that was not due. It

@@ -23,22 +23,22 @@ func TestMain(m *testing.M) {
 
 // fixture has the components that documents need, on one database and one Redis.
 type fixture struct {
-	db        *sqldb.DB
-	redis     *redisdb.DB
-	server    *testenv.Server // nil if shared with other tests
-	sql       *documentsql.Store
-	store     *Store
-	data      documenttest.Writer
-	projector *document.Projector
-	plane     *document.Generation
-	reader    *document.Reader
+	db         *sqldb.DB
+	redis      *redisdb.DB
+	server     *testenv.Server // nil if shared with other tests
+	sql        *documentsql.Store
+	store      *Store
+	data       documenttest.Writer
+	projector  *document.Projector
+	generation *document.Generation
+	reader     *document.Reader
 }
 
 func newFixture(db *sqldb.DB, redis *redisdb.DB) *fixture {
 	r := &fixture{db: db, redis: redis, sql: documentsql.New(db), store: New(redis), data: documenttest.Writer{DB: db}}
 	r.projector = &document.Projector{Source: r.sql, Outbox: r.sql, Writer: r.store, Now: db.Now}
-	r.plane = &document.Generation{Store: r.sql, Markers: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
-	r.reader = &document.Reader{Source: r.sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
+	r.generation = &document.Generation{Store: r.sql, Markers: r.store, Build: func(ctx context.Context) error { return r.builder().Build(ctx) }}
+	r.reader = &document.Reader{Source: r.sql, Cache: r.store, State: r.generation, Repair: r.projector.Touch}
 	return r
 }
 
@@ -51,7 +51,7 @@ func (r *fixture) builder() *document.Builder {
 // sampler returns a sampler, which runs only when the test calls it.
 func (r *fixture) sampler(observe func(context.Context, document.Sample)) *document.Sampler {
 	return &document.Sampler{
-		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Generation: r.plane, Now: r.db.Now, Observe: observe,
+		Source: r.sql, Counts: r.sql, Mirror: r.store, Projector: r.projector, Generation: r.generation, Now: r.db.Now, Observe: observe,
 		Evictions: func(ctx context.Context) (int64, error) {
 			m, err := r.redis.Memory(ctx)
 			return m.Evicted, err

@@ -191,11 +191,11 @@ func (m *machine) putOrder(t *rapid.T) {
 			t.Skip("taken")
 		}
 	}
-	if was, there := m.orders[id]; there {
-		row.user = was.user // an order never changes hands
+	if order, ok := m.orders[id]; ok {
+		row.user = order.user // an order never changes hands
 	}
 	testenv.NoError(t, m.data.PutOrder(m.sub.Context(), id, "PLACED", row.user, ref))
-	if _, there := m.orders[id]; !there {
+	if _, ok := m.orders[id]; !ok {
 		testenv.NoError(t, m.data.PutLine(m.sub.Context(), id, 1, 1))
 	}
 	m.orders[id] = row
@@ -283,15 +283,15 @@ func (m *machine) build(t *rapid.T) {
 }
 
 func (m *machine) reconcileAll(t *rapid.T) {
-	testenv.NoError(t, m.plane.Reconcile(m.sub.Context()))
-	testenv.NoError(t, m.other.plane.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.generation.Reconcile(m.sub.Context()))
+	testenv.NoError(t, m.other.generation.Reconcile(m.sub.Context()))
 }
 
 // byID checks that every document that is found belongs to a row that existed.
 func (m *machine) byID(t *rapid.T) {
 	id := rapid.Int64Range(1, people).Draw(t, "id")
 	d, found := testenv.Must2(m.reader.Get(m.sub.Context(), document.User, strconv.FormatInt(id, 10)))(t)
-	if _, there := m.users[id]; there && !found {
+	if _, ok := m.users[id]; ok && !found {
 		t.Fatalf("user %d is not found", id)
 	}
 	if got, ok := document.PeekField(d.JSON, "id"); found && (!ok || got != d.ID) {
@@ -370,7 +370,7 @@ func (m *machine) compare(t *rapid.T) {
 	}
 	for _, warm := range []bool{true, false} {
 		if !warm {
-			m.plane.Invalidate()
+			m.generation.Invalidate()
 		}
 		var got []string
 		for offset := 0; offset <= len(want); offset += 2 {
@@ -381,7 +381,7 @@ func (m *machine) compare(t *rapid.T) {
 			}
 		}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Fatalf("warm %v: by %v: %s", warm, f, d)
+			t.Fatalf("warm %v: by %v (-want +got):\n%s", warm, f, d)
 		}
 		for e, n := range map[*document.Entity]int{
 			document.Cart: len(m.carts), document.CartDetail: len(m.details), document.Dish: len(m.dishes), document.Order: len(m.orders),

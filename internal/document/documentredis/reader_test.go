@@ -51,7 +51,7 @@ func warmReader(t *testing.T, r *fixture) (*document.Reader, *countingSource) {
 	r.reconcile(t)
 	r.wantUsable(t, true)
 	sql := &countingSource{Source: r.sql}
-	return &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}, sql
+	return &document.Reader{Source: sql, Cache: r.store, State: r.generation, Repair: r.projector.Touch}, sql
 }
 
 func idsOf(docs []document.Document) []string {
@@ -103,7 +103,7 @@ func TestReader_absent(t *testing.T) {
 		}
 		for _, value := range []string{"nobody@example.com", "", "  "} {
 			if _, found, err := reader.FindUnique(t.Context(), document.User, "email", value); err != nil || found {
-				t.Errorf("%q: %v %v", value, found, err)
+				t.Errorf("FindUnique(%q): found %v, error %v, want nothing", value, found, err)
 			}
 		}
 		for _, call := range []func() error{
@@ -133,9 +133,9 @@ func TestReader_repairs(t *testing.T) {
 	}
 	const email = "user:index:email:user@example.com"
 	cases := map[string]struct {
-		spoil [][]string
-		read  func(*testing.T, *document.Reader) string
-		want  map[string]string
+		corruption [][]string
+		read       func(*testing.T, *document.Reader) string
+		want       map[string]string
 	}{
 		"document lost":                    {[][]string{{"DEL", "user:456"}}, byID, map[string]string{"user:456": "v1"}},
 		"document lost behind its index":   {[][]string{{"DEL", "user:456"}}, byEmail, map[string]string{"user:456": "v1"}},
@@ -152,7 +152,7 @@ func TestReader_repairs(t *testing.T) {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				sql.n = 0
-				sendRaw(t, r, c.spoil...)
+				sendRaw(t, r, c.corruption...)
 				if id := c.read(t, reader); id != "456" || sql.n == 0 {
 					t.Errorf("read %q with %d questions to SQL", id, sql.n)
 				}
@@ -202,7 +202,7 @@ func TestReader_finds(t *testing.T) {
 		reader, sql := warmReader(t, r)
 		for _, warm := range []bool{true, false} {
 			if sql.n = 0; !warm {
-				r.plane.Invalidate()
+				r.generation.Invalidate()
 			}
 			for _, q := range questions {
 				for offset := range len(q.want) + 2 {
@@ -210,7 +210,7 @@ func TestReader_finds(t *testing.T) {
 					want := q.want[min(offset, len(q.want)):]
 					want = want[:min(2, len(want))]
 					if d := cmp.Diff(want, idsOf(docs)); err != nil || total != len(q.want) || d != "" {
-						t.Errorf("warm %v, %v from %d: %d in all, %v; %s", warm, q.filter, offset, total, err, d)
+						t.Errorf("warm %v, %v from %d: %d in all, %v; (-want +got):\n%s", warm, q.filter, offset, total, err, d)
 					}
 				}
 			}
@@ -237,7 +237,7 @@ func TestReader_cold(t *testing.T) {
 				t.Errorf("SQL was asked %d times", sql.n)
 			}
 		}
-		r.plane.Invalidate()
+		r.generation.Invalidate()
 		look(t)
 		r.reconcile(t)
 		flush(t, r) // not detected yet

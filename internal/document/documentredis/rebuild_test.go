@@ -36,13 +36,13 @@ func flush(t testing.TB, r *fixture) {
 // reconcile runs one check, as the loop of a server does.
 func (r *fixture) reconcile(t testing.TB) {
 	t.Helper()
-	testenv.NoError(t, r.plane.Reconcile(t.Context()))
+	testenv.NoError(t, r.generation.Reconcile(t.Context()))
 }
 
 // wantUsable fails the test unless readers may use Redis, or must not, as wanted.
 func (r *fixture) wantUsable(t testing.TB, want bool) {
 	t.Helper()
-	if got := r.plane.Epoch() != ""; got != want {
+	if got := r.generation.Epoch() != ""; got != want {
 		t.Errorf("the documents are whole: %v, want %v", got, want)
 	}
 }
@@ -165,7 +165,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrRebuildRunning) {
-			t.Errorf("two at a time: %v", err)
+			t.Errorf("two at a time: error %v, want ErrRebuildRunning", err)
 		}
 		r.reconcile(t) // the other process keeps the claim
 		r.wantUsable(t, false)

@@ -16,14 +16,14 @@ import (
 	"comanda/internal/testenv"
 )
 
-// wanted is a key of the reference documents, with its type and its expected value.
+// wanted is a key of restaurant-redis.md, with its type and its expected value.
 type wanted struct {
 	key  string
 	kind keyspace.Type
 	hold string // value of a string, or sorted members of a set; "" for a document, which is compared separately
 }
 
-// TestReference goes through the nine models of the reference document, section by section: after its flows, its keys
+// TestReference goes through the nine models of restaurant-redis.md, section by section: after its flows, its keys
 // exist with the documented types.
 func TestReference(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
@@ -32,7 +32,7 @@ func TestReference(t *testing.T) {
 		for _, section := range []struct {
 			name   string
 			keys   []wanted
-			fields string // of the document, sorted
+			fields string // names of the document's fields, sorted
 			values map[string]string
 		}{
 			{"2.1 Cart", []wanted{
@@ -113,7 +113,7 @@ func wantValues(t testing.TB, doc string, values map[string]string) {
 	}
 }
 
-// TestReference_flows runs the operations of the reference document one after the other, and checks which keys appear,
+// TestReference_flows runs the operations of restaurant-redis.md one after the other, and checks which keys appear,
 // their values, and which keys disappear ("").
 func TestReference_flows(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
@@ -180,7 +180,7 @@ func queries(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	r.reconcile(t)
 	sql := &countingSource{Source: r.sql}
-	reader := &document.Reader{Source: sql, Cache: r.store, State: r.plane, Repair: r.projector.Touch}
+	reader := &document.Reader{Source: sql, Cache: r.store, State: r.generation, Repair: r.projector.Touch}
 	of := func(e *document.Entity, f document.Filter) string {
 		docs, _ := testenv.Must2(reader.Find(t.Context(), e, f, document.Page{Limit: 10}))(t)
 		return strings.Join(idsOf(docs), ",")
@@ -190,7 +190,7 @@ func queries(t *testing.T, r *fixture, order string) {
 		of(document.Order, document.Filter{"user": "7"}), of(document.OrderDetail, document.Filter{"order": order}), byRef.ID,
 	}
 	if d := cmp.Diff([]string{order, order + "-1," + order + "-2", order}, got); d != "" || sql.n != 0 {
-		t.Errorf("with %d questions to SQL: %s", sql.n, d)
+		t.Errorf("after %d queries of SQL (-want +got):\n%s", sql.n, d)
 	}
 	testenv.NoError(t, r.data.PutCart(t.Context(), 124, 7), r.data.PutDetail(t.Context(), 458, 124, 789, 1))
 	r.project(t)
@@ -200,7 +200,7 @@ func queries(t *testing.T, r *fixture, order string) {
 	}
 }
 
-// fill runs the flows of the reference: a user with a cart of two dishes and an order of two lines.
+// fill runs the flows of restaurant-redis.md: a user with a cart of two dishes and an order of two lines.
 func fill(t *testing.T, r *fixture, order string) {
 	t.Helper()
 	ctx, h := t.Context(), r.data
@@ -252,7 +252,7 @@ func fieldsOf(t testing.TB, doc string) string {
 	t.Helper()
 	var all map[string]any
 	if err := json.Unmarshal([]byte(doc), &all); err != nil {
-		t.Fatalf("%s: %v", doc, err)
+		t.Fatalf("document %s: %v", doc, err)
 	}
 	names := make([]string, 0, len(all))
 	for name := range all {

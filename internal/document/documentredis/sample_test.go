@@ -52,7 +52,7 @@ func (w *sampledFixture) wantNothingLost(t testing.TB) {
 	if len(w.last.Lost) > 0 || w.last.Evicted || w.last.Documents == 0 {
 		t.Fatalf("found %+v", w.last)
 	}
-	if err := w.plane.Check(t.Context()); err != nil || w.plane.Damaged() {
+	if err := w.generation.Check(t.Context()); err != nil || w.generation.Damaged() {
 		t.Fatalf("damaged: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 	for _, k := range all {
 		unlink(t, r, k)
 		w.pass(t)
-		if len(w.last.Lost) == 0 || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
+		if len(w.last.Lost) == 0 || !r.generation.Damaged() || r.generation.Check(t.Context()) == nil {
 			t.Errorf("the loss of %s was not detected: %+v", k, w.last)
 		}
 		if n, err := r.redis.Do(t.Context(), "EXISTS", k).Int(); n != 1 || err != nil {
@@ -170,11 +170,11 @@ func TestSampler_large(t *testing.T) {
 		} {
 			c.lose()
 			for range c.passes {
-				if !r.plane.Damaged() {
+				if !r.generation.Damaged() {
 					w.pass(t)
 				}
 			}
-			if !r.plane.Damaged() {
+			if !r.generation.Damaged() {
 				t.Errorf("%s: not found", name)
 			}
 			w.pass(t)
@@ -272,7 +272,7 @@ func TestSampler_during_writes(t *testing.T) {
 		}
 		for range 3 {
 			unlink(t, r, document.Order.Keys.List(), document.User.Keys.Key("1"), document.User.Keys.Memo("2"), document.Cart.Keys.Counter())
-			for !w.plane.Damaged() { // a document that keeps changing is checked again
+			for !w.generation.Damaged() { // a document that keeps changing is checked again
 				w.pass(t)
 			}
 			w.pass(t)
@@ -355,7 +355,7 @@ func TestSampler_evictions(t *testing.T) {
 		t.Fatalf("%d keys were evicted, %v", evicted.Evicted, err)
 	}
 	w.tryPass(t)
-	if !w.last.Evicted || !r.plane.Damaged() || r.plane.Check(t.Context()) == nil {
+	if !w.last.Evicted || !r.generation.Damaged() || r.generation.Check(t.Context()) == nil {
 		t.Errorf("evictions are not noticed: %+v", w.last)
 	}
 	if docs, total, err := r.reader.Find(t.Context(), document.User, nil, document.Page{Limit: 5}); err != nil || total != 1500 || len(docs) != 5 {
@@ -363,7 +363,7 @@ func TestSampler_evictions(t *testing.T) {
 	}
 	server.Say("CONFIG SET maxmemory 0")
 	for range 3 {
-		testenv.NoError(t, r.plane.Reconcile(t.Context())) // the markers may have been evicted as well
+		testenv.NoError(t, r.generation.Reconcile(t.Context())) // the markers may have been evicted as well
 		w.tryPass(t)
 	}
 	w.wantNothingLost(t)

@@ -23,7 +23,7 @@ var (
 	removeScript = redisdb.MustBatchScript(files, "lua/remove.lua")
 	raiseScript  = redisdb.MustScript(files, "lua/raise.lua")
 	markScript   = redisdb.MustScript(files, "lua/mark.lua")
-	mendScript   = redisdb.MustScript(files, "lua/mend.lua")
+	repairScript = redisdb.MustScript(files, "lua/repair.lua")
 	forgetScript = redisdb.MustScript(files, "lua/forget.lua")
 )
 
@@ -93,8 +93,8 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 // texts reads the values of keys like redisdb.DB.Texts, in exchanges of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	all := make([]string, 0, len(keys))
-	for some := range slices.Chunk(keys, s.step) {
-		texts, err := s.db.Texts(ctx, some)
+	for batch := range slices.Chunk(keys, s.step) {
+		texts, err := s.db.Texts(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -107,8 +107,8 @@ func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error
 // reply only.
 func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
-	for some := range slices.Chunk(cmds, s.step) {
-		replies, err := s.db.DoMulti(ctx, some...)
+	for batch := range slices.Chunk(cmds, s.step) {
+		replies, err := s.db.DoMulti(ctx, batch...)
 		if err != nil && !isWrongType(err) {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string
 	}
 	texts = make([]string, len(keys))
 	for i, r := range replies {
-		texts[i], _, _ = r.Text() // of another type: nothing
+		texts[i], _, _ = r.Text() // empty for a value of another type
 	}
 	return texts, nil
 }

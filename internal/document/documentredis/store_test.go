@@ -360,13 +360,13 @@ func TestStore_racing_writers(t *testing.T) {
 		var all sync.WaitGroup
 		for w := range writers {
 			all.Go(func() {
-				mine := New(s.db)
+				ownStore := New(s.db)
 				for v := 1; v <= versions; v++ {
 					for id := range documents {
 						version := 1 + (v*(2*w+1)+id)%versions
-						a, err := mine.Apply(t.Context(), []document.Document{at(id, version)})
+						a, err := ownStore.Apply(t.Context(), []document.Document{at(id, version)})
 						for err == nil && len(a.Lost) > 0 {
-							a, err = mine.Apply(t.Context(), []document.Document{at(id, versions)})
+							a, err = ownStore.Apply(t.Context(), []document.Document{at(id, versions)})
 						}
 						if err != nil {
 							t.Error(err)

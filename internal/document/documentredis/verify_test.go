@@ -79,7 +79,7 @@ func TestVerify_finds(t *testing.T) {
 				sendRaw(t, r, p.cmds...)
 				v := r.verify(t)
 				if d := cmp.Diff(map[string]int{p.kind: 1}, v.Found); d != "" || v.Clean {
-					t.Errorf("clean: %v; %s", v.Clean, d)
+					t.Errorf("clean %v, differences (-want +got):\n%s", v.Clean, d)
 				}
 				testenv.Equal(t, []string{p.kind + ": " + p.want}, v.Samples[p.kind])
 				testenv.NoError(t, r.builder().Build(t.Context()))

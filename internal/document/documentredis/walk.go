@@ -208,11 +208,11 @@ func (s *Store) StillPresent(ctx context.Context, found []document.Difference) (
 	}
 	var still []document.Difference
 	for i, d := range kept {
-		there, err := isPresent(d, replies[i])
+		present, err := isPresent(d, replies[i])
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if present {
 			still = append(still, d)
 		}
 	}
@@ -239,6 +239,6 @@ func isPresent(d document.Difference, r redisdb.Reply) (bool, error) {
 		m, ok := parseMemo(d.Ref.Entity, text)
 		return ok && !m.dead, err
 	}
-	_, there, err := r.Text()
-	return there, err
+	_, present, err := r.Text()
+	return present, err
 }

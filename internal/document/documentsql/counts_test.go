@@ -60,7 +60,7 @@ func TestSizes(t *testing.T) {
 			for _, x := range e.Sets() {
 				for _, limit := range []int{1, 2, 100} {
 					if d := cmp.Diff(want[x], sizes(t, s, e, x.Name, limit)); d != "" {
-						t.Errorf("%s by %s, %d at a time: %s", e.Name, x.Name, limit, d)
+						t.Errorf("%s by %s, %d at a time (-want +got):\n%s", e.Name, x.Name, limit, d)
 					}
 				}
 				delete(want, x)
@@ -87,7 +87,7 @@ func TestPending(t *testing.T) {
 			refs, ok := testenv.Must2(s.Pending(ctx, limit))(t)
 			for _, e := range document.Entities {
 				for _, id := range []string{"1", "2", "7"} {
-					if _, there := refs[document.Ref{Entity: e, ID: id}]; there {
+					if _, ok := refs[document.Ref{Entity: e, ID: id}]; ok {
 						all = append(all, e.Name+":"+id)
 					}
 				}

@@ -85,8 +85,8 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 	carts := seq.Map(lines, func(l document.Record) int64 { return l.Row[at].N })
 	slices.Sort(carts)
 	carts = slices.Compact(carts)
-	there, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("cart_keep"), sqldb.IDs(carts))
-	if err == nil && len(there) < len(carts) {
+	existing, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("cart_keep"), sqldb.IDs(carts))
+	if err == nil && len(existing) < len(carts) {
 		err = errConcurrentImport
 	}
 	return err

@@ -63,7 +63,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 		if strings.Contains(lines, "a secret") || strings.Count(lines, "\n") != 12 {
 			t.Errorf("the export is\n%s", lines)
 		}
-		onEach(t, func(t *testing.T, other *documentsql.Store, there documenttest.Writer) {
+		onEach(t, func(t *testing.T, other *documentsql.Store, target documenttest.Writer) {
 			checked, err := (&document.Import{Target: other, DryRun: true}).Run(t.Context(), strings.NewReader(lines))
 			testenv.NoError(t, err)
 			if export(t, other, document.Entities) != "" {
@@ -79,7 +79,7 @@ func TestImport_then_export_is_identical(t *testing.T) {
 			if err != nil || waiting.Pending == 0 {
 				t.Errorf("%d rows wait to be projected, %v", waiting.Pending, err)
 			}
-			wantNewIDs(t, there)
+			wantNewIDs(t, target)
 		})
 	})
 }
@@ -277,12 +277,12 @@ func TestImport_on_conflict(t *testing.T) {
 		before := export(t, s, document.Importable())
 		result, err := importLines(t, s, roleLine+changed, document.Skip)
 		if testenv.NoError(t, err); result.Written["role"] != 1 || result.Skipped["user"] != 1 {
-			t.Errorf("%+v", result)
+			t.Errorf("import = %+v, want one role written and one user skipped", result)
 		}
 		testenv.Equal(t, strings.Count(before, "\n")+1, strings.Count(export(t, s, document.Importable()), "\n"))
 		result, err = importLines(t, s, changed, document.Replace)
 		if testenv.NoError(t, err); result.Written["user"] != 1 {
-			t.Errorf("%+v", result)
+			t.Errorf("import = %+v, want one user written", result)
 		}
 		docs := testenv.Must(s.Read(t.Context(), document.User, []string{"3"}))(t)
 		for name, want := range map[string]string{"email": "new@example.com", "city": "Huế", "username": "", "version": "3"} {
@@ -294,7 +294,7 @@ func TestImport_on_conflict(t *testing.T) {
 		wantRefusal(t, err, "import_conflict", "the email belongs to user 3")
 		result, err = importLines(t, s, userStart+`,"email":"new@example.com"}}`, document.Skip)
 		if testenv.NoError(t, err); result.Skipped["user"] != 1 || len(result.Written) != 0 {
-			t.Errorf("%+v", result)
+			t.Errorf("import = %+v, want one user skipped and nothing written", result)
 		}
 		// The owner of the cart is skipped because of the address, so the cart has no owner.
 		_, err = importLines(t, s, userStart+`,"email":"new@example.com"}}`+"\n"+cartStart+`"70"}}`, document.Skip)
@@ -384,7 +384,7 @@ func TestImport_behind_a_tombstone(t *testing.T) {
 		testenv.Must(importLines(t, s, lines, document.Refuse))(t)
 		docs, err := s.Read(t.Context(), document.Cart, []string{"4"})
 		if err != nil || len(docs) != 1 || docs[0].Version != 3 {
-			t.Errorf("%v %v", docs, err)
+			t.Errorf("cart = %v, %v, want version 3", docs, err)
 		}
 	})
 }
@@ -398,7 +398,7 @@ func TestImport_many(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, _ documenttest.Writer) {
 		result := testenv.Must(importLines(t, s, lines, document.Refuse))(t)
 		if got := export(t, s, document.Importable()); got != lines || result.Written["user"] != 1234 {
-			t.Errorf("%+v", result)
+			t.Errorf("import = %+v, want 1234 users, and the same export", result)
 		}
 		broken := lines[:len(lines)-3] + fmt.Sprintln(`,"x":1}}`)
 		if _, err := importLines(t, s, broken, document.Replace); err == nil {

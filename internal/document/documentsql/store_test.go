@@ -51,7 +51,7 @@ func TestOutbox(t *testing.T) {
 		}
 		b, err := s.Backlog(ctx, h.DB.Now())
 		if b.Pending != 3 || b.Age < 0 || b.Age > time.Minute || err != nil {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Backlog = %+v, %v, want 3 pending, younger than a minute", b, err)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestOutbox_unknown_entity(t *testing.T) {
 		now := h.DB.Now().Add(time.Second)
 		claimed, err := s.Claim(t.Context(), now, now.Add(time.Minute), 10)
 		if err != nil || len(claimed) != 1 || claimed[0].Entity != nil {
-			t.Errorf("%v %v", claimed, err)
+			t.Errorf("Claim = %v, %v, want one of an unknown entity", claimed, err)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestGeneration(t *testing.T) {
 		expect := func(what string, want, got bool, err error) {
 			t.Helper()
 			if testenv.NoError(t, err); got != want {
-				t.Errorf("%s: %v", what, got)
+				t.Errorf("%s = %v, want %v", what, got, want)
 			}
 		}
 		epoch := time.UnixMilli(0).UTC()
@@ -234,7 +234,7 @@ func TestIDs(t *testing.T) {
 				return strings.Compare(a, b)
 			})
 			if d := cmp.Diff(sorted, all); len(slices.Compact(sorted)) != want || d != "" {
-				t.Errorf("%s: %d ids; %s", e.Name, len(all), d)
+				t.Errorf("%s: %d ids (-want +got):\n%s", e.Name, len(all), d)
 			}
 		}
 	})
@@ -317,7 +317,7 @@ func TestOwners(t *testing.T) {
 		} {
 			got, err := s.Owners(ctx, q.e, q.e.Index(q.index), []string{q.value, "nobody"})
 			if d := cmp.Diff(q.want, got); err != nil || d != "" {
-				t.Errorf("%s by %s %q: %v %s", q.e.Name, q.index, q.value, err, d)
+				t.Errorf("%s by %s %q: error %v, (-want +got):\n%s", q.e.Name, q.index, q.value, err, d)
 			}
 		}
 	})

@@ -137,9 +137,9 @@ func TestDecode_Accepts(t *testing.T) {
 	} {
 		got, err := decode(t, orderWith(members))
 		if err != nil {
-			t.Errorf("%s: %v", members, err)
+			t.Errorf("decode %s: %v", members, err)
 		} else if d := cmp.Diff(want, got, cmp.AllowUnexported(order{})); d != "" {
-			t.Errorf("%s: %s", members, d)
+			t.Errorf("decode %s (-want +got):\n%s", members, d)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestDecode_Strings(t *testing.T) {
 	} {
 		o, err := decode(t, `{"items":[{"itemId":"1","qty":1,"notes":"`+in+`"}],"method":"COUNTER"}`)
 		if err != nil || o.Items[0].Notes != want {
-			t.Errorf("%s: %+v, %v", in, o.Items, err)
+			t.Errorf("decode string %s = %+v, %v, want %q", in, o.Items, err, want)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestDecode_NamesEachMistake(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s is accepted", body)
 		} else if d := cmp.Diff(&Error{Fields: want}, err); d != "" {
-			t.Errorf("%s: %s", body, d)
+			t.Errorf("decode %s, errors (-want +got):\n%s", body, d)
 		}
 	}
 }
@@ -313,9 +313,9 @@ func TestDecode_CleansTexts(t *testing.T) {
 	} {
 		var got typed
 		if err := d.Decode([]byte(body), &got); err != nil {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("decode %s: %v", body, err)
 		} else if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", body, diff)
+			t.Errorf("decode %s (-want +got):\n%s", body, diff)
 		}
 	}
 	for body, want := range map[string]Field{

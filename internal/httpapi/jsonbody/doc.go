@@ -5,7 +5,7 @@
 // lax: it takes the last of two equal keys, matches names regardless of case and rounds large numbers. The rules:
 //
 //	J1. Everything that Decode accepts is accepted by encoding/json with the same result, except for J6, and by the schema.
-//	J2. Unknown and repeated properties are refused, also if they are equal only after unescaping. Names match exactly.
+//	J2. Unknown and repeated properties are refused, even if they are equal only after unescaping. Names match exactly.
 //	J3. An integer is written as an integer within ±(2^53-1), where all JSON readers agree on its value (RFC 8259,
 //	    section 6): neither 1.0 nor 1e3 nor 9007199254740993.
 //	J4. Strings are valid UTF-8 without lone surrogates and without NUL, which PostgreSQL cannot store.

@@ -48,9 +48,9 @@ func (s *state) unexpected(why string) bool {
 	return s.syntax(why)
 }
 
-// more is called before the first element and after each element. It reports whether another element follows before
-// the closing bracket, which leave consumes.
-func (s *state) more(first bool, closing byte) (another, ok bool) {
+// nextElement is called before the first element and after each element. It reports whether another element follows
+// before the closing bracket, which leave consumes.
+func (s *state) nextElement(first bool, closing byte) (another, ok bool) {
 	switch c := s.peek(); {
 	case c == closing:
 		return false, true
@@ -251,7 +251,7 @@ func (s *state) skipList(closing byte, element func() bool) bool {
 		return false
 	}
 	for first := true; ; first = false {
-		another, ok := s.more(first, closing)
+		another, ok := s.nextElement(first, closing)
 		if !ok || another && !element() {
 			return false
 		}
@@ -315,7 +315,7 @@ func (s *state) syntax(why string) bool {
 // fail records a schema violation at the current position.
 func (s *state) fail(message string) {
 	if len(s.fields) < MaxErrors {
-		s.fields = append(s.fields, Field{Path: s.where(), Message: message})
+		s.fields = append(s.fields, Field{Path: s.pathString(), Message: message})
 	}
 }
 
@@ -326,8 +326,8 @@ func (s *state) failAt(name, message string) {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// where renders the path only when there is an error, so that valid bodies do not pay for messages.
-func (s *state) where() string {
+// pathString renders the path only when there is an error, so that valid bodies do not pay for messages.
+func (s *state) pathString() string {
 	b := []byte("body")
 	for _, p := range s.path {
 		switch {

@@ -153,7 +153,7 @@ func TestRun_finds(t *testing.T) {
 		}
 		r := mustRun(t, db, withoutPause())
 		if r.Clean {
-			t.Error("a spoilt store is clean")
+			t.Error("a corrupt store is clean")
 		}
 		for kind, p := range planted {
 			i := indexOf(r.Findings, kind)
@@ -162,7 +162,7 @@ func TestRun_finds(t *testing.T) {
 				continue
 			}
 			if f := r.Findings[i]; f.Count != p.count || cmp.Diff(p.samples, f.Samples) != "" {
-				t.Errorf("%s: %d, %q", kind, f.Count, f.Samples)
+				t.Errorf("finding of %s: count %d, samples %q, want %d, %q", kind, f.Count, f.Samples, p.count, p.samples)
 			}
 		}
 		if len(r.Findings) != len(planted) {
@@ -202,7 +202,7 @@ func TestRun_undeclared_keys(t *testing.T) {
 		defer db.Close()
 		r := mustRun(t, db, withoutPause())
 		if d := cmp.Diff([]Finding{want}, r.Findings); d != "" {
-			t.Errorf("namespace %q: %s", namespace, d)
+			t.Errorf("findings in namespace %q (-want +got):\n%s", namespace, d)
 		}
 		if len(r.Families) != 1 || r.Families[0].Pattern != "?" || r.Families[0].Bytes <= 0 {
 			t.Errorf("families %+v", r.Families)
@@ -247,7 +247,7 @@ func TestRun_counts_beyond_samples(t *testing.T) {
 	o.Samples = 3
 	r := mustRun(t, db, o)
 	if r.Count(MissingTTL) != 2500 || len(r.Findings[0].Samples) != 3 {
-		t.Errorf("%+v", r.Findings)
+		t.Errorf("findings = %+v, want 2500 without a TTL and 3 samples", r.Findings)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestRun_rate(t *testing.T) {
 	stop := errors.New("stop")
 	o.wait = func(context.Context, time.Duration) error { return stop }
 	if _, err := Run(t.Context(), db, o); !errors.Is(err, stop) {
-		t.Errorf("the walk goes on: %v", err)
+		t.Errorf("the walk goes on: error %v, want %v", err, stop)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestRun_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
 	if _, err := Run(t.Context(), db, withoutPause()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("%v", err)
+		t.Errorf("Run without a server: error %v, want ErrDown", err)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestKinds_are_all_tried(t *testing.T) {
 			t.Errorf("no test plants %s", k)
 		}
 		if strings.ToLower(string(k)) != string(k) {
-			t.Errorf("%s", k)
+			t.Errorf("kind %s, want lower case", k)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func BenchmarkRun(b *testing.B) {
 		keys += r.Keys
 
 		begun = time.Now()
-		err := db.Walk(b.Context(), "", nil, func(_ *redisdb.Master, some []redisdb.KeyInfo) error {
-			scanned += int64(len(some))
+		err := db.Walk(b.Context(), "", nil, func(_ *redisdb.Master, page []redisdb.KeyInfo) error {
+			scanned += int64(len(page))
 			return nil
 		})
 		scanning += time.Since(begun)

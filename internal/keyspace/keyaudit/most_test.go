@@ -19,6 +19,6 @@ func TestRun_most(t *testing.T) {
 	}
 	o.MaxKeys++
 	if r := mustRun(t, db, o); r.Keys != all.Keys || !r.Clean {
-		t.Errorf("%+v", r)
+		t.Errorf("Run = %+v, want %d keys and no finding", r, all.Keys)
 	}
 }

@@ -117,8 +117,8 @@ func (t *tally) add(other *tally) {
 		t.families[i].sampled += f.sampled
 		t.families[i].bytes += f.bytes
 	}
-	for kind, some := range other.suspects {
-		for _, s := range some {
+	for kind, suspects := range other.suspects {
+		for _, s := range suspects {
 			t.suspect(s)
 		}
 		t.beyond[kind] += other.beyond[kind]
@@ -129,13 +129,13 @@ func (t *tally) add(other *tally) {
 func (t *tally) findings(samples int) []Finding {
 	var all []Finding
 	for _, kind := range Kinds() {
-		some := t.suspects[kind]
-		slices.SortFunc(some, func(a, b suspect) int {
+		suspects := t.suspects[kind]
+		slices.SortFunc(suspects, func(a, b suspect) int {
 			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
 		})
-		some = slices.CompactFunc(some, func(a, b suspect) bool { return a.key == b.key && a.id == b.id })
-		f := Finding{Kind: kind, Count: int64(len(some)) + t.beyond[kind], Samples: []string{}}
-		for _, s := range some[:min(samples, len(some))] {
+		suspects = slices.CompactFunc(suspects, func(a, b suspect) bool { return a.key == b.key && a.id == b.id })
+		f := Finding{Kind: kind, Count: int64(len(suspects)) + t.beyond[kind], Samples: []string{}}
+		for _, s := range suspects[:min(samples, len(suspects))] {
 			f.Samples = append(f.Samples, s.String())
 		}
 		if f.Count > 0 {

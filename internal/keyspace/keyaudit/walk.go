@@ -67,13 +67,13 @@ func (w *walk) check(s *redisdb.KeyInfo) {
 		w.tally.suspect(suspect{kind: Unknown, key: s.Key, note: "a " + string(s.Type)})
 		return
 	}
-	if kind, note := judge(&w.decls[family], s.State); kind != "" {
+	if kind, note := classify(&w.decls[family], s.State); kind != "" {
 		w.tally.suspect(suspect{kind: kind, key: s.Key, note: note})
 	}
 }
 
-// judge returns the most severe error of a key of a declaration, if any.
-func judge(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
+// classify returns the most severe error of a key of a declaration, if any.
+func classify(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 	lasting := s.TTL == redisdb.Forever
 	switch {
 	case s.Type != d.Type:
@@ -181,10 +181,10 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 	if err := a.options.wait(ctx, recheckPause); err != nil {
 		return err
 	}
-	for kind, some := range sum.suspects {
+	for kind, suspects := range sum.suspects {
 		var left []suspect
-		for page := range slices.Chunk(some, pageSize) {
-			keep, err := a.still(ctx, kind, page)
+		for page := range slices.Chunk(suspects, pageSize) {
+			keep, err := a.recheckSuspects(ctx, kind, page)
 			if err != nil {
 				return err
 			}
@@ -202,18 +202,19 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 // pageSize is how many suspects are read in one exchange, as many as keys in a page of SCAN.
 const pageSize = 1000
 
-// still reports for each suspect of a kind whether it is still wrong. A key that was deleted is not wrong any more.
-func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
+// recheckSuspects reports for each suspect of a kind whether it is still wrong. A key that was deleted is not wrong any
+// more.
+func (a *auditor) recheckSuspects(ctx context.Context, kind Kind, suspects []suspect) ([]bool, error) {
 	switch kind {
 	case LostIndex, LostEntry, NotListed:
-		return a.stillRelated(ctx, kind, some)
+		return a.recheckRelations(ctx, kind, suspects)
 	}
-	states, err := a.inspector.States(ctx, seq.Map(some, func(s suspect) string { return s.key }))
+	states, err := a.inspector.States(ctx, seq.Map(suspects, func(s suspect) string { return s.key }))
 	if err != nil {
 		return nil, err
 	}
-	wrong := make([]bool, len(some))
-	for i, s := range some {
+	wrong := make([]bool, len(suspects))
+	for i, s := range suspects {
 		if states[i].Gone() {
 			continue
 		}
@@ -222,16 +223,16 @@ func (a *auditor) still(ctx context.Context, kind Kind, some []suspect) ([]bool,
 			wrong[i] = true
 			continue
 		}
-		now, _ := judge(&a.decls[family], states[i])
+		now, _ := classify(&a.decls[family], states[i])
 		wrong[i] = now == kind
 	}
 	return wrong, nil
 }
 
-// stillRelated checks the document and the index entry: they are wrong if one exists without the other.
-func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) ([]bool, error) {
-	documents, entries := make([]string, len(some)), make([]redisdb.Entry, len(some))
-	for i, s := range some {
+// recheckRelations checks the document and the index entry: they are wrong if one exists without the other.
+func (a *auditor) recheckRelations(ctx context.Context, kind Kind, suspects []suspect) ([]bool, error) {
+	documents, entries := make([]string, len(suspects)), make([]redisdb.Entry, len(suspects))
+	for i, s := range suspects {
 		family, _ := keyspace.Find(s.key)
 		h := a.holdings[family]
 		documents[i] = h.DocumentOf(s.id)
@@ -248,8 +249,8 @@ func (a *auditor) stillRelated(ctx context.Context, kind Kind, some []suspect) (
 	if err != nil {
 		return nil, err
 	}
-	wrong := make([]bool, len(some))
-	for i := range some {
+	wrong := make([]bool, len(suspects))
+	for i := range suspects {
 		wrong[i] = held[i] && states[i].Gone()
 		if kind == NotListed {
 			wrong[i] = !held[i] && !states[i].Gone()

@@ -31,22 +31,22 @@ var errAnswer = errors.New("limitredis: malformed reply")
 // both get the last request. The result is computed from the time that the script returns.
 func (s *Store) Reserve(ctx context.Context, p *limit.Policy, subject string, now time.Time) (limit.Result, error) {
 	ms := now.UnixMilli()
-	said, err := s.db.Run(ctx, reserveScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
+	reply, err := s.db.Run(ctx, reserveScript, []keyspace.Key{keyspace.Rate(p.Action, subject)}, []string{
 		decimal(ms), decimal(p.Interval.Milliseconds()), decimal(p.Window().Milliseconds()),
 	}).Ints()
 	if err != nil {
 		return limit.Result{}, err
 	}
-	if len(said) != 2 {
+	if len(reply) != 2 {
 		return limit.Result{}, errAnswer
 	}
-	if said[0] == 0 {
-		_, v := p.Reserve(said[1], ms) // computes the waiting time
+	if reply[0] == 0 {
+		_, v := p.Reserve(reply[1], ms) // computes the waiting time
 		return v, nil
 	}
 	// The script returns the time after this request. From the time before it, which is one interval less,
 	// Policy.Reserve computes the result that Memory would have returned.
-	_, v := p.Reserve(said[1]-p.Interval.Milliseconds(), ms)
+	_, v := p.Reserve(reply[1]-p.Interval.Milliseconds(), ms)
 	return v, nil
 }
 

@@ -60,7 +60,7 @@ func TestStore_redis_down(t *testing.T) {
 	s, p := limitredis.New(db), limit.Policies()[0]
 	srv.Kill()
 	if _, err := s.Reserve(t.Context(), &p, "a", time.Now()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("%v", err)
+		t.Errorf("Reserve without a server: error %v, want ErrDown", err)
 	}
 	l := &limit.Limiter{Local: limit.NewMemory(), Shared: s, Now: time.Now}
 	granted := 0

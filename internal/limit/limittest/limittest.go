@@ -50,7 +50,7 @@ func (b *Bucket) CanTake(now int64) bool {
 func Store(t *testing.T, s limit.Store) {
 	t.Helper()
 	t.Run("model", func(t *testing.T) { model(t, s) })
-	t.Run("exactly n at once", func(t *testing.T) { atOnce(t, s) })
+	t.Run("exactly n at once", func(t *testing.T) { concurrentReserves(t, s) })
 	t.Run("clock goes back", func(t *testing.T) { backwards(t, s) })
 }
 
@@ -112,7 +112,7 @@ func compare(r *rapid.T, s limit.Store, p *limit.Policy, subject string, bucket 
 	}
 }
 
-func atOnce(t *testing.T, s limit.Store) {
+func concurrentReserves(t *testing.T, s limit.Store) {
 	for _, p := range shared() {
 		subject, now := Subject(), time.Now()
 		var granted atomic.Int64

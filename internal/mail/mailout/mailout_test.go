@@ -36,17 +36,17 @@ func TestFolder(t *testing.T) {
 	}
 	names, err := filepath.Glob(dir + "/*")
 	if err != nil || len(names) != 1 || filepath.Base(names[0]) != "01j9v0k4v5.eml" {
-		t.Fatalf("%v, %v", names, err)
+		t.Fatalf("files = %v, %v, want only 01j9v0k4v5.eml", names, err)
 	}
 	info, err := os.Stat(names[0])
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("mode = %v, %v, want 0600", info.Mode(), err)
 	}
 	file := testenv.Must(os.Open(names[0]))(t)
 	defer file.Close()
 	m, err := netmail.ReadMessage(file)
 	if err != nil || m.Header.Get("To") != "<guest@example.com>" || m.Header.Get("Date") == "" {
-		t.Errorf("%v, %v", m.Header, err)
+		t.Errorf("headers = %v, %v, want To guest@example.com and a Date", m.Header, err)
 	}
 	if !strings.HasPrefix(m.Header.Get("Subject"), "=?UTF-8?") {
 		t.Errorf("subject %q", m.Header.Get("Subject"))
@@ -58,7 +58,7 @@ func TestFolder_refuses(t *testing.T) {
 	m := message(t)
 	m.To = "guest@example.com\r\nBcc: all@example.com"
 	if err := f.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
-		t.Errorf("%v", err)
+		t.Errorf("Send with a line break in To: error %v, want ErrRefused", err)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestSMTP_deadline(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := s.Send(ended, message(t)); !errors.Is(err, mail.ErrUnreachable) {
-		t.Errorf("%v", err)
+		t.Errorf("Send after the deadline: error %v, want ErrUnreachable", err)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestConfig(t *testing.T) {
 	} {
 		_, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(url), From: from})
 		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("NewSMTP(%s): error %v, want success %t, and no secret in it", url, err, ok)
 		}
 	}
 	for _, bad := range []string{"", "House", "a@b\r\nBcc: c@d", "a@b, c@d"} {

@@ -25,15 +25,15 @@ type Server struct {
 	l              net.Listener
 	user, password string // empty user: no login required
 
-	mu     sync.Mutex
-	says   map[string]string // replies by verb, such as RCPT, instead of 250
-	got    []*mail.Message
-	raw    []string
-	heard  chan struct{} // one for each message
-	drop   bool          // break the connection after a message, before the reply
-	hold   chan struct{} // delays replies until closed; nil for none
-	all    sync.WaitGroup
-	active map[net.Conn]bool
+	mu       sync.Mutex
+	replies  map[string]string // by verb, such as RCPT; other verbs get 250
+	got      []*mail.Message
+	raw      []string
+	received chan struct{} // one for each message
+	drop     bool          // break the connection after a message, before the reply
+	hold     chan struct{} // delays replies until closed; nil for none
+	all      sync.WaitGroup
+	active   map[net.Conn]bool
 }
 
 // New starts a server that closes with the test.
@@ -47,7 +47,7 @@ func Start(t testing.TB, addr, user, password string) *Server {
 	t.Helper()
 	l := testenv.Must(net.Listen("tcp", addr))(t)
 	s := &Server{
-		t: t, l: l, user: user, password: password, says: map[string]string{}, heard: make(chan struct{}, 1000),
+		t: t, l: l, user: user, password: password, replies: map[string]string{}, received: make(chan struct{}, 1000),
 		active: map[net.Conn]bool{},
 	}
 	s.all.Go(s.accept)
@@ -96,7 +96,7 @@ func (s *Server) Close() {
 func (s *Server) Reply(verb, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.says[verb] = line
+	s.replies[verb] = line
 }
 
 // Drop makes the server break the connection after each message, without a reply.
@@ -107,7 +107,7 @@ func (s *Server) Drop(on bool) {
 }
 
 // Arrived receives a value for each message that arrives, accepted or not.
-func (s *Server) Arrived() <-chan struct{} { return s.heard }
+func (s *Server) Arrived() <-chan struct{} { return s.received }
 
 // Messages returns the accepted messages, parsed and raw.
 func (s *Server) Messages() (parsed []*mail.Message, raw []string) {
@@ -149,10 +149,10 @@ func (s *Server) serve(c net.Conn) {
 			return
 		}
 		verb := strings.ToUpper(strings.Fields(line + " .")[0])
-		said := s.reply(verb)
+		reply := s.reply(verb)
 		switch {
-		case said != "":
-			fmt.Fprintf(c, "%s\r\n", said)
+		case reply != "":
+			fmt.Fprintf(c, "%s\r\n", reply)
 		case verb == "EHLO":
 			fmt.Fprintf(c, "250-test\r\n250-AUTH CRAM-MD5\r\n250 8BITMIME\r\n")
 		case verb == "AUTH":
@@ -183,17 +183,17 @@ func (s *Server) login(c net.Conn, in *bufio.Reader) bool {
 	const challenge = "<1896.697170952@test>"
 	fmt.Fprintf(c, "334 %s\r\n", base64.StdEncoding.EncodeToString([]byte(challenge)))
 	line, _ := in.ReadString('\n') // an incomplete line fails the comparison
-	said, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
+	response, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(line))
 	m := hmac.New(md5.New, []byte(s.password))
 	m.Write([]byte(challenge))
-	return string(said) == s.user+" "+hex.EncodeToString(m.Sum(nil))
+	return string(response) == s.user+" "+hex.EncodeToString(m.Sum(nil))
 }
 
 // reply returns the configured reply to a verb, empty for none.
 func (s *Server) reply(verb string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.says[verb]
+	return s.replies[verb]
 }
 
 // readMessage reads a message up to its final dot.
@@ -221,7 +221,7 @@ func (s *Server) readMessage(in *bufio.Reader) bool {
 	}
 	s.mu.Unlock()
 	// Before the reply, so that a test can act while the client still waits for it.
-	s.heard <- struct{}{}
+	s.received <- struct{}{}
 	if hold != nil {
 		<-hold
 	}

@@ -78,25 +78,25 @@ func (v *soak) audit() {
 	}
 	for _, what := range []string{"left over", "open", "owed", "oversold"} {
 		if sums[what] != 0 {
-			v.t.Errorf("%d %s", sums[what], what)
+			v.t.Errorf("%d units or orders are %s, want none", sums[what], what)
 		}
 	}
 	v.wantEveryOutcome(sums)
 }
 
-func (v *soak) same(what string, ours, theirs map[string]int64) {
+func (v *soak) same(what string, ours, gateways map[string]int64) {
 	v.t.Helper()
-	if maps.Equal(ours, theirs) {
+	if maps.Equal(ours, gateways) {
 		return
 	}
 	for _, id := range slices.Sorted(maps.Keys(ours)) {
-		if ours[id] != theirs[id] {
-			v.t.Errorf("attempt %s: %d %s by our books, %d by the gateway's", id, ours[id], what, theirs[id])
+		if ours[id] != gateways[id] {
+			v.t.Errorf("attempt %s: %d %s by our books, %d by the gateway's", id, ours[id], what, gateways[id])
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(theirs)) {
+	for _, id := range slices.Sorted(maps.Keys(gateways)) {
 		if _, ok := ours[id]; !ok {
-			v.t.Errorf("attempt %s: the gateway has %s %d, and our books say nothing of it; they were told %v", id, what, theirs[id],
+			v.t.Errorf("attempt %s: the gateway has %s %d, and our books do not have it; they received %v", id, what, gateways[id],
 				v.read("SELECT received_at || ' ' || method || ' ' || source || ' ' || verdict FROM payment_event WHERE attempt_id = '"+id+"'"))
 		}
 	}
@@ -123,5 +123,5 @@ func (v *soak) wantEveryOutcome(sums map[string]int64) {
 			v.t.Errorf("nothing was recorded about %q", what)
 		}
 	}
-	v.t.Logf("%v, %v", sums, seen)
+	v.t.Logf("sums %v, recorded outcomes %v", sums, seen)
 }

@@ -31,14 +31,14 @@ import (
 
 // fakeAuth authenticates the accounts in who by their tokens, until revoke removes them.
 type fakeAuth struct {
-	mu  sync.Mutex
-	who map[string]authz.Actor
+	mu     sync.Mutex
+	actors map[string]authz.Actor
 }
 
 func (c *fakeAuth) Authenticate(_ context.Context, token string) (authz.Actor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if a, ok := c.who[token]; ok {
+	if a, ok := c.actors[token]; ok {
 		return a, nil
 	}
 	return authz.Actor{}, authz.ErrInvalidToken
@@ -49,7 +49,7 @@ func (*fakeAuth) Authorize(*authz.Actor, int) error { return nil }
 func (c *fakeAuth) revoke(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.who, token)
+	delete(c.actors, token)
 }
 
 // boardServer is a server process with the kitchen's routes.
@@ -68,7 +68,7 @@ var day = time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
 // openBoardServer starts a boardServer whose board polls the database at the interval every.
 func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.Time, every time.Duration) *boardServer {
 	t.Helper()
-	g := &boardServer{Restaurant: r, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
+	g := &boardServer{Restaurant: r, now: now, fakeAuth: &fakeAuth{actors: map[string]authz.Actor{
 		"cook":   {Kind: authz.Account, UserID: 3, Session: "s", Branches: []int64{1}},
 		"across": {Kind: authz.Account, UserID: 4, Session: "t", Branches: []int64{2}},
 	}}}
@@ -122,10 +122,10 @@ func (g *boardServer) paid(t *testing.T, key string) ordering.Order {
 	return g.do(t, orderingtest.Pay(o.ID, g.now()))
 }
 
-func (g *boardServer) request(t *testing.T, who, method, path, body string) *http.Request {
+func (g *boardServer) request(t *testing.T, token, method, path, body string) *http.Request {
 	t.Helper()
 	r := testenv.Must(http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body)))(t)
-	r.Header.Set("Authorization", "Bearer "+who)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set(httpapi.CustomerTokenHeader, "guest")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -133,9 +133,9 @@ func (g *boardServer) request(t *testing.T, who, method, path, body string) *htt
 	return r
 }
 
-func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
+func (g *boardServer) ask(t *testing.T, token, method, path, body string) reply {
 	t.Helper()
-	res, err := http.DefaultClient.Do(g.request(t, who, method, path, body))
+	res, err := http.DefaultClient.Do(g.request(t, token, method, path, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (g *boardServer) ask(t *testing.T, who, method, path, body string) reply {
 	testenv.Must(bufio.NewReader(res.Body).WriteTo(&text))(t)
 	if a.text = text.String(); a.text != "" {
 		if err := json.Unmarshal([]byte(a.text), &a.body); err != nil {
-			t.Fatalf("%d %s", a.status, a.text)
+			t.Fatalf("status %d with body %s, want JSON", a.status, a.text)
 		}
 		delete(a.body, "$schema")
 	}
@@ -263,9 +263,9 @@ func TestBoard_refuses(t *testing.T) {
 		o := g.paid(t, "a")
 		unpaid := g.do(t, g.Place("b", g.now(), time.Hour, stock.Line{Item: 101, Qty: 1}))
 		for _, c := range []struct {
-			who, method, path, body string
-			status                  int
-			code                    string
+			token, method, path, body string
+			status                    int
+			code                      string
 		}{
 			{"across", "GET", "/api/boards/1", "", 404, "branch_not_found"},
 			{"across", "GET", "/api/boards/1/events", "", 404, "branch_not_found"},
@@ -292,8 +292,8 @@ func TestBoard_refuses(t *testing.T) {
 			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", `{}`, 422, "invalid"},
 			{"cook", "POST", "/api/orders/" + o.ID + "/items/0/done", "", 400, "invalid_json"},
 		} {
-			t.Run(fmt.Sprint(c.who, " ", c.path, c.body), func(t *testing.T) {
-				a := g.ask(t, c.who, c.method, c.path, c.body).want(t, c.status, c.code)
+			t.Run(fmt.Sprint(c.token, " ", c.path, c.body), func(t *testing.T) {
+				a := g.ask(t, c.token, c.method, c.path, c.body).want(t, c.status, c.code)
 				if c.status == 409 && (a.body["orderStatus"] != "PLACED" || a.body["version"] == nil) {
 					t.Errorf("it does not say how the order is: %s", a.text)
 				}
@@ -330,7 +330,7 @@ func TestBoard_guestSeesTheKitchen(t *testing.T) {
 				events = append(events, fmt.Sprint(valueAt(e, "event")))
 			}
 			if got.body["status"] != want.status || seen.body["status"] != want.status || strings.Join(events, " ") != want.timeline {
-				t.Errorf("%s: %s, %v", want.step, got.text, events)
+				t.Errorf("after %s: board %s, timeline %v, want %s with %s", want.step, got.text, events, want.status, want.timeline)
 			}
 		}
 	})
@@ -401,9 +401,9 @@ type screen struct {
 	text *bufio.Scanner
 }
 
-func (g *boardServer) follow(t *testing.T, who, seen string) *screen {
+func (g *boardServer) follow(t *testing.T, token, seen string) *screen {
 	t.Helper()
-	r := g.request(t, who, "GET", "/api/boards/1/events", "")
+	r := g.request(t, token, "GET", "/api/boards/1/events", "")
 	if seen != "" {
 		r.Header.Set("Last-Event-ID", seen)
 	}
@@ -413,7 +413,7 @@ func (g *boardServer) follow(t *testing.T, who, seen string) *screen {
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("%d %s", res.StatusCode, res.Header.Get("Content-Type"))
+		t.Fatalf("stream: status %d with type %s, want 200 with text/event-stream", res.StatusCode, res.Header.Get("Content-Type"))
 	}
 	s := &screen{t, bufio.NewScanner(res.Body)}
 	s.text.Buffer(nil, 1<<20)
@@ -429,7 +429,7 @@ func (s *screen) next() (id string, board map[string]any, ok bool) {
 		}
 		if v, found := strings.CutPrefix(s.text.Text(), "data: "); found {
 			if err := json.Unmarshal([]byte(v), &board); err != nil || board["id"] != id {
-				s.t.Fatalf("%s: %s, %v", id, v, err)
+				s.t.Fatalf("event %s with data %s, %v, want a board with that id", id, v, err)
 			}
 			return id, board, true
 		}
@@ -445,7 +445,7 @@ func TestBoard_stream(t *testing.T) {
 		s := g.follow(t, "cook", "")
 		id, b, _ := s.next()
 		if valueAt(b, "tickets", 0, "id") != o.ID || valueAt(b, "thresholds", "warnSeconds") != 600.0 {
-			t.Fatalf("%v", b)
+			t.Fatalf("board = %v, want the paid order and a warning after 600 s", b)
 		}
 		again := g.follow(t, "cook", id)
 		g.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/start", "").want(t, 200, "")
@@ -463,24 +463,24 @@ func TestBoard_streamOfAnotherProcess(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		c := testenv.NewClockAt(day)
 		r := orderingtest.Open(t, db, 1, stock.Unlimited, stock.Unlimited)
-		here, there := openBoardServer(t, r, c.Now, time.Hour), openBoardServer(t, r, c.Now, 20*time.Millisecond)
-		o := here.paid(t, "a")
-		s := there.follow(t, "cook", "")
+		local, remote := openBoardServer(t, r, c.Now, time.Hour), openBoardServer(t, r, c.Now, 20*time.Millisecond)
+		o := local.paid(t, "a")
+		s := remote.follow(t, "cook", "")
 		s.next()
 		for _, step := range []struct{ word, status string }{{"start", "PREPARING"}, {"ready", "READY"}} {
-			here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
+			local.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/"+step.word, "").want(t, 200, "")
 			if _, b, _ := s.next(); valueAt(b, "tickets", 0, "status") != step.status {
-				t.Errorf("%s: %v", step.word, b)
+				t.Errorf("board after %s = %v, want ticket %s", step.word, b, step.status)
 			}
 		}
-		here.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
+		local.ask(t, "cook", "POST", "/api/orders/"+o.ID+"/serve", "").want(t, 200, "")
 		_, b, _ := s.next()
 		if valueAt(b, "tickets", 0) != nil || valueAt(b, "served", 0, "id") != o.ID {
-			t.Errorf("%v", b)
+			t.Errorf("board = %v, want order %s served", b, o.ID)
 		}
 		c.Advance(30*time.Minute + time.Millisecond) // served orders leave the board after this time
 		if _, b, _ = s.next(); valueAt(b, "served", 0) != nil {
-			t.Errorf("%v", b)
+			t.Errorf("board after 30 minutes = %v, want no served order", b)
 		}
 	})
 }

@@ -27,18 +27,18 @@ func (h *testServer) moreTime(id string, shown time.Time, want int) due {
 // TestExtendDeadline checks that a guest can extend the deadline twice, that a payment page opened after the first deadline
 // still works, and that a repeated request uses up no extension.
 func TestExtendDeadline(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.order(payment.VNPay).ID
 		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
 		first := o.PayBy
 		if o.MoreTime != 2 || first.Sub(h.Now()) != 15*time.Minute {
-			t.Errorf("%+v", o)
+			t.Errorf("order = %+v, want two extensions, payable for 15 minutes", o)
 		}
 		h.Advance(14 * time.Minute)
 		for range 2 {
 			if o = h.moreTime(id, first, http.StatusOK); o.MoreTime != 1 || o.PayBy.Sub(first) != 5*time.Minute {
-				t.Errorf("%+v", o)
+				t.Errorf("extended order = %+v, want one extension left, 5 minutes more", o)
 			}
 		}
 		h.Advance(3 * time.Minute)
@@ -46,7 +46,7 @@ func TestExtendDeadline(t *testing.T) {
 			t.Errorf("%d ended before their time, %v", n, err)
 		}
 		if o = h.moreTime(id, o.PayBy, http.StatusOK); o.MoreTime != 0 || o.PayBy.Sub(first) != 10*time.Minute {
-			t.Errorf("%+v", o)
+			t.Errorf("extended order = %+v, want no extension left, 10 minutes more", o)
 		}
 		h.moreTime(id, o.PayBy, http.StatusConflict)
 		h.balanced()
@@ -59,14 +59,14 @@ func TestExtendDeadline(t *testing.T) {
 
 // TestExtendDeadline_ends checks that an extended deadline also passes, and that the order's units are then released.
 func TestExtendDeadline_ends(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.orderOf(payment.VNPay, quota).ID
 		h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o)
 		h.moreTime(id, o.PayBy, http.StatusOK)
 		h.expire() // 17 minutes
 		if h.ask(http.MethodGet, "/cis/order/"+id, nil, http.StatusOK, &o); o.PaymentStatus != "UNPAID" {
-			t.Errorf("%+v", o)
+			t.Errorf("order = %+v, want UNPAID", o)
 		}
 		h.Advance(5 * time.Minute)
 		h.moreTime(id, o.PayBy, http.StatusConflict) // the deadline has passed, although the sweeper has not run yet
@@ -80,7 +80,7 @@ func TestExtendDeadline_ends(t *testing.T) {
 // TestExtendDeadline_refuses checks that only the guest who placed an order can extend its deadline, and only with a valid
 // body.
 func TestExtendDeadline_refuses(t *testing.T) {
-	in(t, "VND", func(h *testServer) {
+	eachEngine(t, "VND", func(h *testServer) {
 		var o due
 		id := h.order(payment.VNPay).ID
 		path := "/cis/order/" + id
@@ -98,7 +98,7 @@ func TestExtendDeadline_refuses(t *testing.T) {
 		}
 		before := o.PayBy
 		if h.ask(http.MethodGet, path, nil, http.StatusOK, &o); !o.PayBy.Equal(before) || o.MoreTime != 2 {
-			t.Errorf("%+v", o)
+			t.Errorf("order = %+v, want two extensions and payBy %v", o, before)
 		}
 	})
 }
@@ -116,13 +116,13 @@ func TestMember_ExtendDeadline(t *testing.T) {
 		s.ask(t, "8", "POST", path, body).want(t, 404, "order_not_found")
 		s.ask(t, "", "POST", path, body).want(t, 401, "unauthenticated")
 		given := s.ask(t, "7", "POST", path, body).want(t, 200, "")
-		was, _ := time.Parse(time.RFC3339, shown)
+		before, _ := time.Parse(time.RFC3339, shown)
 		now, _ := given.body["payBy"].(string)
-		if is, err := time.Parse(time.RFC3339, now); err != nil || is.Sub(was) != 5*time.Minute || given.body["moreTime"] != 1.0 {
-			t.Errorf("%s, %v", given.text, err)
+		if is, err := time.Parse(time.RFC3339, now); err != nil || is.Sub(before) != 5*time.Minute || given.body["moreTime"] != 1.0 {
+			t.Errorf("extension = %s, %v, want 5 minutes more and one extension left", given.text, err)
 		}
 		if given.body["kind"] != "DELIVERY" || len(given.body["items"].([]any)) != 1 {
-			t.Errorf("%s", given.text)
+			t.Errorf("extension = %s, want a delivery with one item", given.text)
 		}
 		s.ask(t, "7", "POST", "/orders/"+id+"/cancel", "").want(t, 200, "")
 		s.ask(t, "7", "POST", path, `{"payBy":"`+now+`"}`).want(t, 409, "not_payable")

@@ -92,7 +92,7 @@ func openStreamServer(t *testing.T, db *sqldb.DB) *streamServer {
 	l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, now)
 	t.Cleanup(l.Stop)
 	o := &streamServer{
-		boardServer: &boardServer{Restaurant: r, ledger: l, now: now, fakeAuth: &fakeAuth{who: map[string]authz.Actor{
+		boardServer: &boardServer{Restaurant: r, ledger: l, now: now, fakeAuth: &fakeAuth{actors: map[string]authz.Actor{
 			"member": {Kind: authz.Account, UserID: 7, Session: "s"},
 		}}},
 		countingLedger: &countingLedger{Ledger: l, ended: make(chan string, 10)}, guests: &visitors{guests: guests{r.Visit}},

@@ -50,7 +50,7 @@ type gateways struct {
 	Gateways
 }
 
-// RegisterGateways registers the routes of the gateways. Their paths are those of the reference and are not
+// RegisterGateways registers the routes of the gateways. Their paths are those of qr-ordering.md and are not
 // part of the API document.
 func RegisterGateways(a *httpapi.API, orders *ordering.Service, g Gateways) {
 	r := gateways{orders, g}
@@ -99,7 +99,7 @@ func (g gateways) ipn(w http.ResponseWriter, r *http.Request, v VNPay) {
 	g.handleNotification(w, r, v, r.URL.RawQuery)
 }
 
-// callback handles VNPay's call at the path of the reference. It also accepts the parameters as a form.
+// callback handles VNPay's call at the path of qr-ordering.md. It also accepts the parameters as a form.
 func (g gateways) callback(w http.ResponseWriter, r *http.Request, v VNPay) {
 	query := r.URL.RawQuery
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {

@@ -30,7 +30,7 @@ func (h *testServer) wantHeaders(verdict string, want ...string) {
 	}
 }
 
-const here = "Remote-Address: 127.0.0.1"
+const remoteAddress = "Remote-Address: 127.0.0.1"
 
 // TestGateways_headers checks that every gateway message is recorded with its sender's headers, whether from VNPay, a
 // guest or a stranger, but without signatures or credentials.
@@ -38,41 +38,41 @@ func TestGateways_headers(t *testing.T) {
 	secrets := []string{
 		"Authorization: Bearer tea", "Cookie: session=tea", "X-LINE-Authorization: tea", "Proxy-Authorization: tea", "X-Tea: tea",
 	}
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		ipn := "/payment/vnpay/ipn?"
 		brought := append([]string{"User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2"}, secrets...)
 		h.sendWithHeaders(ipn+h.notice(h.ref(o.ID)), brought...)
-		h.wantHeaders("PAID", here, "User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2")
+		h.wantHeaders("PAID", remoteAddress, "User-Agent: VNPay/2", "Content-Type: text/plain", "X-Forwarded-For: 10.0.0.1, 10.0.0.2")
 		h.sendWithHeaders(ipn+h.notice("06gvsv4adlo01am6obvdlo01to"), "User-Agent: VNPay/3")
-		h.wantHeaders("UNKNOWN_REF", here, "User-Agent: VNPay/3")
+		h.wantHeaders("UNKNOWN_REF", remoteAddress, "User-Agent: VNPay/3")
 		h.sendWithHeaders(ipn+h.notice(h.ref(o.ID), "vnp_TmnCode", "OTHER123"), "User-Agent: VNPay/4")
-		h.wantHeaders("FOREIGN", here, "User-Agent: VNPay/4")
+		h.wantHeaders("FOREIGN", remoteAddress, "User-Agent: VNPay/4")
 		h.sendWithHeaders(ipn+"forged", "User-Agent: \xff"+strings.Repeat("x", 5000))
-		h.wantHeaders("FORGED", here, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
+		h.wantHeaders("FORGED", remoteAddress, "User-Agent: ?"+strings.Repeat("x", 256-len("User-Agent: ?")))
 	})
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		confirm := "/payment/linepay/confirm?orderId=" + h.ref(o.ID) + "&transactionId="
 		h.press(o.Payment.RedirectURL, "leave")
 		h.sendWithHeaders(confirm+"2026112100000000001", append(secrets, "User-Agent: a stranger's")...)
-		h.wantHeaders("FORGED", here, "User-Agent: a stranger's")
+		h.wantHeaders("FORGED", remoteAddress, "User-Agent: a stranger's")
 		h.sendWithHeaders(confirm+h.line.Payments()[0].TransactionID, append(secrets, "User-Agent: Line/14", "X-LINE-Nonce: 7", "X-LINE-ChannelId: 1")...)
-		h.wantHeaders("PAID", here, "User-Agent: Line/14", "X-Line-Channelid: 1", "X-Line-Nonce: 7")
+		h.wantHeaders("PAID", remoteAddress, "User-Agent: Line/14", "X-Line-Channelid: 1", "X-Line-Nonce: 7")
 	})
 }
 
 // TestGateways_headersAreBounded checks that the recorded headers stay within their limits, regardless of the request's
 // size.
 func TestGateways_headersAreBounded(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		var many []string
 		for i := range 100 {
 			many = append(many, "X-Line-"+strings.Repeat("a", 200)+string(rune('0'+i/10))+string(rune('0'+i%10))+": "+strings.Repeat("é", 100))
 		}
 		h.sendWithHeaders("/payment/vnpay/ipn?forged", many...)
 		kept := h.read("SELECT headers FROM payment_event")
-		if len(kept) != 1 || len(kept[0]) > 16*257 || strings.Count(kept[0], "\n") != 15 || !strings.HasPrefix(kept[0], here) {
+		if len(kept) != 1 || len(kept[0]) > 16*257 || strings.Count(kept[0], "\n") != 15 || !strings.HasPrefix(kept[0], remoteAddress) {
 			h.t.Errorf("kept are %q", kept)
 		}
 	})

@@ -21,11 +21,11 @@ func (s *shop) itemName(t *testing.T, path, language string) string {
 		"X-Customer-Token", "phone", "Authorization", "Bearer 7", "Accept-Language", language)
 	type order struct{ Items []struct{ Name string } }
 	var got struct {
-		Orders []order         // of a visit
+		Orders []order         // orders of a visit
 		Items  json.RawMessage // items of an order, or orders of a member
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
-		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		t.Fatalf("GET %s: status %d with body %s, want 200 with JSON", path, w.Code, w.Body)
 	}
 	var one order
 	switch {
@@ -39,7 +39,7 @@ func (s *shop) itemName(t *testing.T, path, language string) string {
 		_ = json.Unmarshal(w.Body.Bytes(), &one)
 	}
 	if len(one.Items) != 1 {
-		t.Fatalf("%s: %s", path, w.Body)
+		t.Fatalf("GET %s = %s, want an order of one item", path, w.Body)
 	}
 	return one.Items[0].Name
 }
@@ -107,7 +107,7 @@ func TestOrder_language(t *testing.T) {
 		}
 		for _, path := range []string{"/cis/order/" + guest + "/events", "/orders/" + member + "/events"} {
 			if got := s.firstEvent(t, path, "en"); !strings.Contains(got, "Beef pho") || strings.Contains(got, "Phở") {
-				t.Errorf("%s: %s", path, got)
+				t.Errorf("first event of %s = %s, want only the English name", path, got)
 			}
 		}
 

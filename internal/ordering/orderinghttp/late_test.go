@@ -28,7 +28,7 @@ func (g *boardServer) payAtCounter(t *testing.T, id string, amount int64, late b
 	text := testenv.Must(io.ReadAll(res.Body))(t)
 	var p struct{ Code string }
 	if err := json.Unmarshal(text, &p); err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("answer %s: %v", text, err)
 	}
 	return res.StatusCode, p.Code
 }

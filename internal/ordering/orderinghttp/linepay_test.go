@@ -20,7 +20,7 @@ var paidByLINEPay = []string{"order PLACED/PAID refunded 0", "attempt LINEPAY PA
 // lostConfirmation returns a fault of one confirmation. If moves, LINE Pay captures the payment and its response is
 // lost; otherwise the request is lost.
 func lostConfirmation(moves bool) linepaysim.Fault {
-	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+	return linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Lost, Moves: moves}
 }
 
 // outcomeUnknown is the result of paymentRows while the outcome of a LINE Pay confirmation is unknown.
@@ -44,7 +44,7 @@ func TestLINEPay(t *testing.T) {
 		{"declined", nil, "decline", "Checking", 0, []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED"}},
 		{"answer lost", []linepaysim.Fault{lostConfirmation(true)}, "pay", "Checking", 1, outcomeUnknown},
 		{"never arrived", []linepaysim.Fault{lostConfirmation(false)}, "pay", "Checking", 1, outcomeUnknown},
-		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, outcomeUnknown},
+		{"garbled", []linepaysim.Fault{{Call: linepaysim.Confirm, Response: linepaysim.Garbled, Moves: true}}, "pay", "Checking", 1, outcomeUnknown},
 		{"in work elsewhere", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1198"}}, "pay", "Checking", 1, outcomeUnknown},
 		{
 			"card refused", []linepaysim.Fault{{Call: linepaysim.Confirm, Code: "1282"}}, "pay", "go through", 1,
@@ -55,11 +55,11 @@ func TestLINEPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REDIRECTED", "report CALLBACK REDIRECTED"},
 		},
 		{
-			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Spoil: linepaysim.Short}}, "pay", "Checking", 1,
+			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Response: linepaysim.Short}}, "pay", "Checking", 1,
 			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW"},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.lineFaults(c.faults...)
@@ -68,7 +68,7 @@ func TestLINEPay(t *testing.T) {
 					h.t.Errorf("the guest reads %s", got)
 				}
 				if got := h.calls.count("confirm"); got != c.confirms {
-					h.t.Errorf("LINE Pay was told to take the money %d times", got)
+					h.t.Errorf("LINE Pay received %d confirmations", got)
 				}
 				h.wantRows(c.books...)
 			})
@@ -114,12 +114,12 @@ func TestLINEPay_asked(t *testing.T) {
 			with("order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CHECK FAILED"),
 		},
 		{
-			"not answered, and then it is", []linepaysim.Fault{lostConfirmation(true), {Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost}},
+			"not answered, and then it is", []linepaysim.Fault{lostConfirmation(true), {Call: linepaysim.Check, Times: 1, Response: linepaysim.Lost}},
 			[]time.Duration{5 * time.Second, 5 * time.Second}, paidNow,
 		},
 		{"too early", []linepaysim.Fault{lostConfirmation(true)}, []time.Duration{4 * time.Second}, outcomeUnknown},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.lineFaults(c.faults...)
@@ -136,7 +136,7 @@ func TestLINEPay_asked(t *testing.T) {
 // TestLINEPay_checkedWhileConfirming checks that the staff's check confirms nothing while a confirmation may be in
 // progress, and that the reconciler confirms the payment once after the time limit of the earlier confirmation.
 func TestLINEPay_checkedWhileConfirming(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
 		h.change("UPDATE order_info SET payment_status = 'CONFIRMING'") // as a killed process leaves it
@@ -145,12 +145,12 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 			var d struct{ PaymentStatus string }
 			h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
 			if n := h.calls.count("confirm"); n != 0 || d.PaymentStatus != "CONFIRMING" {
-				h.t.Errorf("the order is %s, and LINE Pay was told to take the money %d times", d.PaymentStatus, n)
+				h.t.Errorf("the order is %s, and LINE Pay received %d confirmations", d.PaymentStatus, n)
 			}
 		}
 		h.reconcile(time.Minute)
 		if n := h.calls.count("confirm"); n != 1 {
-			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations", n)
 		}
 		h.wantRows("order PLACED/PAID refunded 0", "attempt LINEPAY PAID", "report CALLBACK PAID", "event order.paid")
 	})
@@ -159,7 +159,7 @@ func TestLINEPay_checkedWhileConfirming(t *testing.T) {
 // TestLINEPay_leftAfterApproval checks that the reconciler captures an approved payment if the guest closed the browser
 // after approval.
 func TestLINEPay_leftAfterApproval(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		h.press(h.order(payment.LINEPay).Payment.RedirectURL, "leave")
 		h.reconcile(2 * time.Minute)
 		h.wantRows(paidByLINEPay...)
@@ -171,21 +171,21 @@ func TestLINEPay_leftAfterApproval(t *testing.T) {
 // TestLINEPay_confirmedOnce checks that concurrent returns of several browsers, with or without cookies, capture the
 // payment once.
 func TestLINEPay_confirmedOnce(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "leave")
-		back := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
+		returnURL := h.url + "/payment/linepay/confirm?transactionId=" + h.line.Payments()[0].TransactionID + "&orderId=" + h.ref(o.ID)
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if status, text := h.get(back); status != http.StatusOK || !strings.Contains(text, "A-001") {
+				if status, text := h.get(returnURL); status != http.StatusOK || !strings.Contains(text, "A-001") {
 					h.t.Errorf("a browser is answered %d %s", status, text)
 				}
 			})
 		}
 		all.Wait()
 		if n := h.calls.count("confirm"); n != 1 {
-			h.t.Errorf("LINE Pay was told to take the money %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations", n)
 		}
 		h.wantRows(paidByLINEPay...)
 		second := h.order(payment.LINEPay)
@@ -193,7 +193,7 @@ func TestLINEPay_confirmedOnce(t *testing.T) {
 		h.awaitRow("order PLACED/PAID refunded 0")
 		h.await(func() bool { return len(h.read("SELECT id FROM order_info WHERE payment_status = 'PAID'")) == 2 })
 		if n := h.calls.count("confirm"); n != 2 {
-			h.t.Errorf("LINE Pay was told to take the money of two orders %d times", n)
+			h.t.Errorf("LINE Pay received %d confirmations of two orders", n)
 		}
 		h.balanced()
 	})
@@ -226,7 +226,7 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 			}, "Checking", []string{"order PLACED/PAID refunded 0", "attempt COUNTER PAID", "report STAFF PAID", "event order.paid"},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				o := h.order(payment.LINEPay)
@@ -284,10 +284,10 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 			},
 		},
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
-				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Spoil: linepaysim.Lost})
+				h.lineFaults(lostConfirmation(true), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Response: linepaysim.Lost})
 				h.press(h.order(payment.LINEPay).Payment.RedirectURL, "pay")
 				h.reconcile(5 * time.Second)
 				h.Advance(15 * time.Minute)
@@ -303,7 +303,7 @@ func TestLINEPay_takenAndExpired(t *testing.T) {
 // TestLINEPay_whileConfirming checks that every other change of an order is rejected while its payment is being
 // captured, and possible afterwards.
 func TestLINEPay_whileConfirming(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		h.lineFaults(lostConfirmation(false), linepaysim.Fault{Call: linepaysim.Check, Times: 1, Code: "0122"})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
@@ -323,10 +323,10 @@ func TestLINEPay_whileConfirming(t *testing.T) {
 
 // TestLINEPay_badReturns checks that return addresses that LINE Pay did not create change nothing.
 func TestLINEPay_badReturns(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o, other := h.orderOf(payment.LINEPay, 5), h.orderOf(payment.LINEPay, 5)
 		h.press(o.Payment.RedirectURL, "leave")
-		ref, foreign := h.ref(o.ID), h.ref(other.ID)
+		ref, otherRef := h.ref(o.ID), h.ref(other.ID)
 		transaction := h.line.Payments()[1].TransactionID
 		for _, c := range []struct {
 			query  string
@@ -335,7 +335,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 			{"", http.StatusUnprocessableEntity},
 			{"transactionId=1&orderId=" + ref, http.StatusUnprocessableEntity},
 			{"transactionId=" + transaction + "&orderId=" + ref + "&orderId=" + ref, http.StatusUnprocessableEntity},
-			{"transactionId=" + transaction + "&orderId=" + foreign, http.StatusNotFound},
+			{"transactionId=" + transaction + "&orderId=" + otherRef, http.StatusNotFound},
 			{"transactionId=" + transaction + "&orderId=06gvr4e1p1o037h61gjti47ea8", http.StatusNotFound},
 			{"transactionId=2026022612345678901&orderId=" + ref, http.StatusNotFound},
 		} {
@@ -345,7 +345,7 @@ func TestLINEPay_badReturns(t *testing.T) {
 		}
 		h.wantRows("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
 		if h.calls.count("confirm") != 0 {
-			h.t.Error("LINE Pay was told to take money")
+			h.t.Error("LINE Pay received a confirmation")
 		}
 	})
 }
@@ -353,14 +353,14 @@ func TestLINEPay_badReturns(t *testing.T) {
 // TestLINEPay_notThere checks that an order remains placed if LINE Pay is unavailable, and that a later request creates
 // the payment page.
 func TestLINEPay_notThere(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Broken})
+	eachEngine(t, money.TWD, func(h *testServer) {
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Response: linepaysim.Broken})
 		var o placed
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{
 			"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
 		}, http.StatusCreated, &o)
 		if o.Payment.RedirectURL != "" {
-			h.t.Fatalf("%+v", o)
+			h.t.Fatalf("order = %+v, want no page of LINE Pay", o)
 		}
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED")
 		h.ask(http.MethodPost, "/cis/order/create", map[string]any{

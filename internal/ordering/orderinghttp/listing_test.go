@@ -64,7 +64,7 @@ func TestLists(t *testing.T) {
 		defer res.Body.Close()
 		text := testenv.Must(io.ReadAll(res.Body))(t)
 		if err := json.Unmarshal(text, &body); err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("answer %s: %v", text, err)
 		}
 		return res.StatusCode, body
 	}
@@ -75,11 +75,11 @@ func TestLists(t *testing.T) {
 		Number: ordering.NumberFilter{Whole: 1041}, Limit: 5, Offset: 10,
 	}
 	if diff := cmp.Diff(want, s.orders); diff != "" || status != http.StatusOK {
-		t.Errorf("%d: %s", status, diff)
+		t.Errorf("GET /api/orders: status %d, filter (-want +got):\n%s", status, diff)
 	}
 	row, _ := body["items"].([]any)[0].(map[string]any)
 	if row["number"] != "B-042" || row["tableLabel"] != "T1" || row["paidAt"] != nil || body["total"] != 41.0 || body["page"] != 3.0 {
-		t.Errorf("%v", body)
+		t.Errorf("orders = %v, want B-042 of table T1, unpaid, on page 3 of 41", body)
 	}
 
 	status, body = ask("/api/payments?branchId=1&from=2026-02-01&to=2026-02-28&method=VNPAY&state=PAID")
@@ -87,11 +87,11 @@ func TestLists(t *testing.T) {
 		Branch: 1, Dates: ordering.Dates{From: "2026-02-01", To: "2026-02-28"}, Method: payment.VNPay, State: payment.Paid, Limit: 20,
 	}
 	if diff := cmp.Diff(wanted, s.attempts); diff != "" || status != http.StatusOK {
-		t.Errorf("%d: %s", status, diff)
+		t.Errorf("GET /api/payments: status %d, filter (-want +got):\n%s", status, diff)
 	}
 	row, _ = body["items"].([]any)[0].(map[string]any)
 	if row["number"] != "A-042" || row["orderId"] != "o" || row["settledAt"] != "1970-01-01T00:01:00Z" {
-		t.Errorf("%v", body)
+		t.Errorf("payments = %v, want the settled one of A-042", body)
 	}
 
 	for path, want := range map[string]string{
@@ -103,7 +103,7 @@ func TestLists(t *testing.T) {
 		"/api/payments?branchId=x":             "invalid",
 	} {
 		if status, body := ask(path); status != http.StatusUnprocessableEntity || body["code"] != want {
-			t.Errorf("%s: %d %v", path, status, body["code"])
+			t.Errorf("GET %s: status %d, code %v, want 422 %s", path, status, body["code"], want)
 		}
 	}
 }

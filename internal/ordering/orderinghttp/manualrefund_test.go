@@ -89,7 +89,7 @@ func TestRefund_notedByHandMisread(t *testing.T) {
 // TestRefund_notedByHandRefused checks that a refund by hand needs a reference, a refund to be sent must not have one,
 // and counter payments have no portal.
 func TestRefund_notedByHandRefused(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		for _, reference := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
 			h.recordManualRefund(o.ID, 1000, reference, http.StatusUnprocessableEntity)

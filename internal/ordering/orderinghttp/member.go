@@ -72,11 +72,11 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*httpapi.Creat
 		return nil, err
 	}
 	// Members have the same rate-limit policy as guests. The actor's id is used in place of the phone.
-	who := authz.ActorOf(ctx)
-	if err := httpapi.Allow(ctx, "order_guest", who.String()); err != nil {
+	actor := authz.ActorOf(ctx)
+	if err := httpapi.Allow(ctx, "order_guest", actor.String()); err != nil {
 		return nil, err
 	}
-	receipt, err := r.orders.CheckOut(ctx, who, c)
+	receipt, err := r.orders.CheckOut(ctx, actor, c)
 	if err != nil {
 		return nil, err
 	}

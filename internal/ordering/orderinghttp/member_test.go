@@ -101,15 +101,15 @@ type reply struct {
 	text   string
 }
 
-func (s *shop) ask(t *testing.T, who, method, path, body string) reply {
+func (s *shop) ask(t *testing.T, user, method, path, body string) reply {
 	t.Helper()
-	if who != "" {
-		who = "Bearer " + who
+	if user != "" {
+		user = "Bearer " + user
 	}
-	w := testenv.Serve(t, s.server, method, path, body, "Authorization", who)
+	w := testenv.Serve(t, s.server, method, path, body, "Authorization", user)
 	a := reply{status: w.Code, text: w.Body.String()}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
-		t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		t.Errorf("%s %s: status %d with body %s, want JSON", method, path, w.Code, w.Body)
 	}
 	return a
 }
@@ -139,12 +139,12 @@ func TestMember_checkout(t *testing.T) {
 		s.ask(t, "7", "POST", "/cart/add-dish", `{"dishId":"101","quantity":3}`).want(t, 201, "")
 		refused := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":1`)).want(t, 409, "price_changed")
 		if refused.body["currentTotal"] != 3000.0 {
-			t.Errorf("%s", refused.text)
+			t.Errorf("refused checkout = %s, want currentTotal 3000", refused.text)
 		}
 		for _, note := range []string{strings.Repeat("ễ", 201), `ring\u0007`} {
 			form := strings.Replace(checkout("a", ""), `Cổng 2`, note, 1)
 			if bad := s.ask(t, "7", "POST", "/cart/checkout", form).want(t, 422, "invalid"); !strings.Contains(bad.text, "receiverNote") {
-				t.Errorf("%s", bad.text)
+				t.Errorf("refused checkout = %s, want receiverNote", bad.text)
 			}
 		}
 		made := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 201, "")
@@ -157,7 +157,7 @@ func TestMember_checkout(t *testing.T) {
 		testenv.Equal(t, want, made.body)
 		again := s.ask(t, "7", "POST", "/cart/checkout", checkout("a", `,"expectedTotal":3000`)).want(t, 200, "")
 		if again.body["orderId"] != id {
-			t.Errorf("%s", again.text)
+			t.Errorf("repeated checkout = %s, want order %s", again.text, id)
 		}
 		s.ask(t, "7", "POST", "/cart/checkout", checkout("a", "")).want(t, 422, "idempotency_mismatch")
 		if cart := s.ask(t, "7", "GET", "/cart", "").want(t, 200, ""); cart.body["id"] != nil {
@@ -172,7 +172,7 @@ func TestMember_checkout(t *testing.T) {
 		s.ask(t, "8", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 404, "order_not_found")
 		s.ask(t, "7", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 200, "")
 		if end := s.ask(t, "7", "POST", "/orders/"+id+"/cancel", "").want(t, 200, ""); end.body["status"] != "CANCELED" {
-			t.Errorf("%s", end.text)
+			t.Errorf("cancel = %s, want CANCELED", end.text)
 		}
 		s.ask(t, "7", "POST", "/orders/"+id+"/pay", `{"method":"SANDBOX"}`).want(t, 409, "not_payable")
 	}, 10)
@@ -185,17 +185,17 @@ func (s *shop) wantListed(t *testing.T, id string) {
 	one := s.ask(t, "7", "GET", "/orders/"+id, "").want(t, 200, "")
 	items, _ := list.body["items"].([]any)
 	if len(items) != 1 || list.body["total"] != 1.0 || list.body["page"] != 1.0 || list.body["size"] != 20.0 {
-		t.Fatalf("%s", list.text)
+		t.Fatalf("orders = %s, want one on page 1 of size 20", list.text)
 	}
 	for _, o := range []map[string]any{items[0].(map[string]any), one.body} {
 		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com", "note": "Cổng 2\nTầng 3"}
 		testenv.Equal(t, to, o["receiver"])
 		if o["id"] != id || o["kind"] != "DELIVERY" || o["branchId"] != "1" || o["totalPrice"] != 3000.0 || len(o["items"].([]any)) != 1 {
-			t.Errorf("%v", o)
+			t.Errorf("order = %v, want the delivery %s for 3000 with one item", o, id)
 		}
 	}
 	if one.body["payments"] == nil || one.body["timeline"] == nil {
-		t.Errorf("%s", one.text)
+		t.Errorf("order = %s, want payments and a timeline", one.text)
 	}
 	if none := s.ask(t, "8", "GET", "/orders?page=1&size=5", "").want(t, 200, ""); none.body["total"] != 0.0 {
 		t.Errorf("another's list: %s", none.text)
@@ -332,9 +332,9 @@ func (s *shop) today(t *testing.T) stock.Scope {
 }
 
 // cart returns a member's cart without the available quantities, which other members' orders change.
-func (s *shop) cart(t *testing.T, who int) string {
+func (s *shop) cart(t *testing.T, user int) string {
 	t.Helper()
-	a := s.ask(t, strconv.Itoa(who), "GET", "/cart", "").want(t, 200, "")
+	a := s.ask(t, strconv.Itoa(user), "GET", "/cart", "").want(t, 200, "")
 	items, _ := a.body["items"].([]any)
 	for _, it := range items {
 		line := it.(map[string]any)

@@ -74,7 +74,7 @@ func (c *counterByLabels) Count(labels ...string) {
 // TestPayment_mismatch checks that an amount that was captured but not requested pays for nothing and stays on the
 // staff's list until cleared, once per amount despite repeated reports.
 func TestPayment_mismatch(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		var counted counterByLabels
 		h.orders.Metrics = &ordering.Metrics{Created: &counterByLabels{}, Transition: &counterByLabels{}, Callback: &counted}
 		o := h.order(payment.VNPay)
@@ -112,8 +112,8 @@ func TestPayment_mismatch(t *testing.T) {
 // TestPayment_mismatchAtLINEPay checks that an attempt for which LINE Pay captured too little is under review and the
 // staff see the amount. Repeated checks change nothing.
 func TestPayment_mismatchAtLINEPay(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
+	eachEngine(t, money.TWD, func(h *testServer) {
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Short})
 		o := h.order(payment.LINEPay)
 		h.press(o.Payment.RedirectURL, "pay")
 		for range 3 {
@@ -129,7 +129,7 @@ func TestPayment_mismatchAtLINEPay(t *testing.T) {
 // TestPayment_mismatch_without_order checks that clearing a payment without a mismatch writes no audit entry, and that
 // unknown payments and orders are not found.
 func TestPayment_mismatch_without_order(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.clear(o.ID, "nothing to be seen", http.StatusOK)
 		if n := h.cleared(""); n != 0 {

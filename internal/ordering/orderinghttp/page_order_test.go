@@ -54,7 +54,7 @@ func TestGateways_result(t *testing.T) {
 			d := ordering.Detail{Order: ordering.Order{ID: "o/1", Number: 1, VisitID: c.visit, PaymentStatus: c.money}}
 			got := gateways{Gateways: c.pages}.result(d, payment.Attempt{State: c.state, URL: gateway, Currency: "VND"}, "en")
 			if got.Heading != c.heading || got.Label != "Order A-001" {
-				t.Errorf("%q, %q", got.Label, got.Heading)
+				t.Errorf("page = %q with heading %q, want Order A-001 with %q", got.Label, got.Heading, c.heading)
 			}
 			testenv.Equal(t, c.links, got.Links)
 			testenv.Equal(t, c.to, got.Return)

@@ -77,7 +77,7 @@ func eachGateway(t *testing.T, test func(h *testServer, m payment.Method, paid [
 		{payment.VNPay, money.VND, paidByVNPay[1:]}, {payment.LINEPay, money.TWD, paidByLINEPay[1:]},
 	} {
 		t.Run(string(c.method), func(t *testing.T) {
-			in(t, c.currency, func(h *testServer) { test(h, c.method, c.paid) })
+			eachEngine(t, c.currency, func(h *testServer) { test(h, c.method, c.paid) })
 		})
 	}
 }
@@ -171,7 +171,7 @@ func TestRefund_note(t *testing.T) {
 func (h *testServer) breakRefunds(m payment.Method, times int, moves bool) {
 	h.t.Helper()
 	if m == payment.LINEPay {
-		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Spoil: linepaysim.Lost, Moves: moves})
+		h.lineFaults(linepaysim.Fault{Call: linepaysim.Refund, Times: times, Response: linepaysim.Lost, Moves: moves})
 		return
 	}
 	h.vnpayFaults(vnpaysim.Faults{LoseAnswers: times})
@@ -242,7 +242,7 @@ func TestRefund_abandoned(t *testing.T) {
 		if m == payment.VNPay {
 			delete(h.settings.Gateways, m) // as if the gateway were not configured any more
 		} else {
-			h.lineFaults(linepaysim.Fault{Spoil: linepaysim.Broken})
+			h.lineFaults(linepaysim.Fault{Response: linepaysim.Broken})
 		}
 		for range 42 {
 			h.refunds(2 * time.Hour)
@@ -278,9 +278,9 @@ func (h *testServer) wantExceptions(want ...string) {
 	}
 }
 
-// TestRefund_neverHeard checks that a refund whose outcome stays unknown for days is not sent again until the staff
-// have checked it.
-func TestRefund_neverHeard(t *testing.T) {
+// TestRefund_without_response checks that a refund whose outcome stays unknown for days is not sent again until the
+// staff have checked it.
+func TestRefund_without_response(t *testing.T) {
 	eachGateway(t, func(h *testServer, m payment.Method, paid []string) {
 		o := h.paid(m)
 		h.refund(o.ID, 0, http.StatusCreated)
@@ -318,7 +318,7 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 		for range 39 {
 			h.Advance(2 * time.Hour)
 			if due, err := h.orders.Payments.ClaimRefunds(h.t.Context(), h.Now(), 64); len(due) != 1 || err != nil {
-				h.t.Fatalf("%+v, %v", due, err) // then the process is killed
+				h.t.Fatalf("ClaimRefunds = %+v, %v, want one", due, err) // then the process is killed
 			}
 		}
 		amount, pieces := h.refundedBy(m)
@@ -331,10 +331,10 @@ func TestRefund_killedAtTheLastTry(t *testing.T) {
 	})
 }
 
-// TestRefund_partUnheard checks that a partial refund with an unknown outcome at VNPay is not sent on another day,
-// because that could refund twice.
-func TestRefund_partUnheard(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+// TestRefund_partial_outcome_unknown checks that a partial refund with an unknown outcome at VNPay is not sent on
+// another day, because that could refund twice.
+func TestRefund_partial_outcome_unknown(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.paid(payment.VNPay)
 		h.refund(o.ID, 4000, http.StatusCreated)
 		h.refunds(time.Second)
@@ -361,9 +361,9 @@ func TestRefund_partUnheard(t *testing.T) {
 // mistaken for a later part of the same amount, even if responses are lost.
 func TestRefund_byHandInThePortal(t *testing.T) {
 	lostConfirmation := func(moves bool) linepaysim.Fault {
-		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: moves}
 	}
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		for name, faults := range map[string][]linepaysim.Fault{"": nil, "sent": {lostConfirmation(true)}, "not sent": {lostConfirmation(false)}} {
 			h.run(name, func() {
 				o := h.paid(payment.LINEPay)
@@ -394,7 +394,7 @@ func TestRefund_byHandInThePortal(t *testing.T) {
 // TestRefund_portalNotNoted checks that an unrecorded refund in the portal stops later refunds until the staff have
 // checked it.
 func TestRefund_portalNotNoted(t *testing.T) {
-	in(t, money.TWD, func(h *testServer) {
+	eachEngine(t, money.TWD, func(h *testServer) {
 		o := h.paid(payment.LINEPay)
 		h.refundInPortal(payment.LINEPay, 3000)
 		h.refund(o.ID, 3000, http.StatusCreated)
@@ -413,7 +413,7 @@ func TestRefund_portalNotNoted(t *testing.T) {
 
 // TestRefund_counter checks that a counter payment is refunded at the counter, at once.
 func TestRefund_counter(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.refund(o.ID, 0, http.StatusConflict)
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments", map[string]any{"method": "COUNTER", "amount": 10_000}, http.StatusCreated, nil)
@@ -433,7 +433,7 @@ func TestRefund_counter(t *testing.T) {
 // TestPayment_judged checks that the result that the staff read in a gateway's console counts like the gateway's own
 // report.
 func TestPayment_judged(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "07"), "00")
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY REVIEW", "report CALLBACK REVIEW")
@@ -448,14 +448,14 @@ func TestPayment_judged(t *testing.T) {
 
 // TestPayment_askedNow checks that the staff can have the gateway queried at once.
 func TestPayment_askedNow(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
 		h.press(o.Payment.RedirectURL, "leave")
 		var d placed
 		h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+h.ref(o.ID)+"/check", nil, http.StatusOK, &d)
 		if d.PaymentStatus != "PAID" {
-			h.t.Errorf("%+v", d)
+			h.t.Errorf("order after the check = %+v, want PAID", d)
 		}
 		h.wantRows(slices.Concat(paidByVNPay[:2], []string{"report CHECK PAID", "event order.paid"})...)
 	})

@@ -69,7 +69,7 @@ func guestOf(g visit.Guest) ordering.Guest {
 	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
 }
 
-// token returns the token of the header or, as in the reference, of the body.
+// token returns the token of the header or, as in qr-ordering.md, of the body.
 func token(header, body telemetry.Secret) string {
 	if header != "" {
 		return string(header)

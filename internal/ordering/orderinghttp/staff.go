@@ -218,7 +218,7 @@ type Exception struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// mismatch is a payment for which the gateway reported another amount or currency than was requested.
+// mismatch is a payment for which the gateway reported a different amount or currency than requested.
 type mismatch struct {
 	Exception
 	Captured         int64  `json:"captured" doc:"The amount that the gateway reports as captured; amount is the requested one."`

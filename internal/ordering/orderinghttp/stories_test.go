@@ -31,7 +31,7 @@ import (
 
 // The flags select a longer search, such as -stories=5000, and its random sequence.
 var (
-	stories = flag.Int("stories", testenv.Size(400, 2000), "how many random stories of payments are told on each engine")
+	stories = flag.Int("stories", testenv.Size(400, 2000), "how many random stories of payments are run on each engine")
 	seed    = flag.Uint64("stories.seed", 2, "of what happens in them")
 )
 
@@ -116,18 +116,18 @@ type orderStory struct {
 // runCohort runs one cohort of stories in rounds. Time passes between the rounds.
 func (v *soak) runCohort(cohort int) {
 	v.t.Helper()
-	some := make([]*orderStory, cohortSize)
-	for i := range some {
+	stories := make([]*orderStory, cohortSize)
+	for i := range stories {
 		branch := int64(i%2 + 1)
-		some[i] = &orderStory{
+		stories[i] = &orderStory{
 			v: v, random: rand.New(rand.NewPCG(*seed, uint64(cohort*cohortSize+i+1))), branch: branch,
 			item: branch*100 + int64(cohort) + 1, method: []payment.Method{payment.VNPay, payment.LINEPay}[i%2],
 		}
 	}
-	v.placed = append(v.placed, some...)
+	v.placed = append(v.placed, stories...)
 	for range rounds {
 		v.injectFaults()
-		v.actAll(some)
+		v.actAll(stories)
 		v.repairDatabase()
 		v.Advance(time.Duration(v.random.IntN(150)) * time.Second)
 		v.runJobs()
@@ -135,7 +135,7 @@ func (v *soak) runCohort(cohort int) {
 }
 
 // actAll runs one action of every story, up to concurrency at the same time.
-func (v *soak) actAll(some []*orderStory) {
+func (v *soak) actAll(cohort []*orderStory) {
 	work := make(chan *orderStory)
 	var hands sync.WaitGroup
 	for range concurrency {
@@ -145,8 +145,8 @@ func (v *soak) actAll(some []*orderStory) {
 			}
 		})
 	}
-	for _, i := range v.random.Perm(len(some)) {
-		work <- some[i]
+	for _, i := range v.random.Perm(len(cohort)) {
+		work <- cohort[i]
 	}
 	close(work)
 	hands.Wait()
@@ -197,8 +197,8 @@ func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	f := linepaysim.Fault{Times: 1 + r.IntN(3), Moves: r.IntN(2) == 0}
 	f.Call = pick(r, linepaysim.Request, linepaysim.Check, linepaysim.Confirm, linepaysim.Confirm, linepaysim.Refund, linepaysim.Details)
-	f.Spoil = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
-	if f.Spoil != "" {
+	f.Response = pick(r, linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, "")
+	if f.Response != "" {
 		return f
 	}
 	f.Moves = false
@@ -206,7 +206,7 @@ func linePayFaults(r *rand.Rand) linepaysim.Fault {
 	case linepaysim.Confirm:
 		f.Code, f.Moves = pick(r, "1198", "1282", "1104", "9000"), false
 		if r.IntN(6) == 0 {
-			f.Code, f.Spoil = "", linepaysim.Short
+			f.Code, f.Response = "", linepaysim.Short
 		}
 	case linepaysim.Check:
 		f.Code = "0000"
@@ -380,7 +380,7 @@ func (s *orderStory) replayAndForge() {
 func (v *soak) try(method, path, token string, body, into any) int {
 	status, answer := v.post(method, path, token, body, into)
 	if status == http.StatusInternalServerError && !v.broken {
-		v.t.Errorf("%s %s: %s", method, path, answer)
+		v.t.Errorf("%s %s: status 500 with body %s", method, path, answer)
 	}
 	return status
 }
@@ -407,14 +407,14 @@ func (v *soak) settleAll() {
 
 // staff acts on refunds that were rejected, not sent or have an unknown outcome, according to the gateways' consoles.
 func (v *soak) staff() {
-	back := v.refundedAt()
+	refunded := v.refundedAt()
 	for _, s := range v.placed {
 		if s.order.ID == "" {
 			continue
 		}
 		d, err := v.orders.Order(v.t.Context(), ordering.Staff(authz.System()), s.order.ID)
 		v.check(err)
-		given := seenInConsole(d, back)
+		given := seenInConsole(d, refunded)
 		for _, r := range d.Refunds {
 			switch {
 			case r.State == payment.RefundDone:
@@ -438,9 +438,9 @@ func (s *orderStory) finish(r payment.Refund, state payment.RefundState, note st
 
 // seenInConsole returns the open refunds that a gateway has made without our knowledge. It selects those that add up to
 // the gateway's refunds beyond the completed ones.
-func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
+func seenInConsole(d ordering.Detail, refunded map[string]int64) map[string]bool {
 	open := map[string][]payment.Refund{}
-	missing := maps.Clone(back)
+	missing := maps.Clone(refunded)
 	for _, r := range d.Refunds {
 		switch {
 		case r.State != payment.RefundDone:
@@ -451,10 +451,10 @@ func seenInConsole(d ordering.Detail, back map[string]int64) map[string]bool {
 	}
 	found := map[string]bool{}
 	for attempt, parts := range open {
-		for some := 1; some < 1<<len(parts) && missing[attempt] > 0; some++ {
+		for subset := 1; subset < 1<<len(parts) && missing[attempt] > 0; subset++ {
 			sum, these := int64(0), map[string]bool{}
 			for i, r := range parts {
-				if some>>i&1 == 1 {
+				if subset>>i&1 == 1 {
 					sum += r.Amount
 					these[r.ID] = true
 				}

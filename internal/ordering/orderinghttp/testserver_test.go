@@ -64,8 +64,8 @@ type testServer struct {
 	net      network
 }
 
-// in runs a test with a new testServer on each engine.
-func in(t *testing.T, currency money.Currency, test func(h *testServer)) {
+// eachEngine runs a test with a new testServer on each engine.
+func eachEngine(t *testing.T, currency money.Currency, test func(h *testServer)) {
 	t.Helper()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) { test(newTestServer(t, db, currency)) })
 }
@@ -422,15 +422,15 @@ func (h *testServer) wantRows(lines ...string) {
 		got[i] = strings.TrimSpace(got[i])
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		h.t.Errorf("the books: %s", d)
+		h.t.Errorf("the books (-want +got):\n%s", d)
 	}
 	h.balanced()
 }
 
 // wantRowsAnd compares like wantRows, with additional lines that several tests share.
-func (h *testServer) wantRowsAnd(some []string, lines ...string) {
+func (h *testServer) wantRowsAnd(common []string, lines ...string) {
 	h.t.Helper()
-	h.wantRows(slices.Concat(some, lines)...)
+	h.wantRows(slices.Concat(common, lines)...)
 }
 
 func (h *testServer) balanced() {

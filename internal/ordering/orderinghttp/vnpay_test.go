@@ -111,7 +111,7 @@ func TestVNPay(t *testing.T) {
 			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK AMOUNT_MISMATCH"},
 		},
 	}
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.vnpayFaults(c.faults)
@@ -128,7 +128,7 @@ func TestVNPay(t *testing.T) {
 // TestResultPage_needs_a_reference checks that the result page opens with the gateway's reference and not with the id of an
 // order, which more people know. A payment at the counter has no page.
 func TestResultPage_needs_a_reference(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		remote, counter := h.order(payment.VNPay), h.order(payment.Counter)
 		h.ask(http.MethodPost, "/api/orders/"+counter.ID+"/payments", map[string]any{
 			"method": "COUNTER", "amount": counter.TotalPrice,
@@ -146,7 +146,7 @@ func TestResultPage_needs_a_reference(t *testing.T) {
 // TestVNPay_answersAfterTheCommit checks that the response to VNPay is 00 or 02 only after the report is committed. It
 // looks into the database when the response's first byte goes out.
 func TestVNPay_answersAfterTheCommit(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		var then []string
 		h.watch = func() {
@@ -165,7 +165,7 @@ func TestVNPay_answersAfterTheCommit(t *testing.T) {
 // TestVNPay_return_has_no_effect checks that the return URL shows the current state and changes nothing, with any
 // signature and any parameters.
 func TestVNPay_return_has_no_effect(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{ReturnFirst: true})
 		o := h.order(payment.VNPay)
 		before := h.read(paymentRows)
@@ -199,7 +199,7 @@ func TestVNPay_return_has_no_effect(t *testing.T) {
 // TestVNPay_onlyAsked checks that the reconciler queries VNPay if every notification is lost and the browser was
 // closed.
 func TestVNPay_onlyAsked(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		paid, declined, left := h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5), h.orderOf(payment.VNPay, 5)
 		h.press(paid.Payment.RedirectURL, "pay")
@@ -217,10 +217,10 @@ func TestVNPay_onlyAsked(t *testing.T) {
 	})
 }
 
-// TestVNPay_failedThenUnheard checks that VNPay is queried when its page closes, after one card was declined, another
-// was accepted and no notification arrived, and again if that query fails.
-func TestVNPay_failedThenUnheard(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+// TestVNPay_declined_then_no_notification checks that VNPay is queried when its page closes, after one card was
+// declined, another was accepted and no notification arrived, and again if that query fails.
+func TestVNPay_declined_then_no_notification(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		h.vnpayFaults(vnpaysim.Faults{Lose: 10})
 		o := h.order(payment.VNPay)
 		h.wantIPN(h.notice(h.ref(o.ID), "vnp_ResponseCode", "51", "vnp_TransactionStatus", "02", "vnp_TransactionNo", "0"), "00")
@@ -248,7 +248,7 @@ func (h *testServer) awaitRow(line string) {
 
 // TestVNPay_badNotices checks that invalid notifications get the documented response codes and change nothing.
 func TestVNPay_badNotices(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		good := h.notice(ref)
 		want := []string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED"}
@@ -282,10 +282,10 @@ func TestVNPay_badNotices(t *testing.T) {
 	})
 }
 
-// TestVNPay_callback checks that the reference's path accepts the notification as a form, and that invalid bytes in it
-// prevent neither the response nor the record.
+// TestVNPay_callback checks that the path of qr-ordering.md accepts the notification as a form, and that invalid bytes
+// in it prevent neither the response nor the record.
 func TestVNPay_callback(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		for _, c := range []struct{ body, answer string }{
 			{"vnp_TxnRef=\x00\xff&vnp_SecureHash=0", "97"}, {h.notice(ref) + "&x=\x00\xff", "00"}, {h.notice(ref), "02"},
@@ -302,7 +302,7 @@ func TestVNPay_callback(t *testing.T) {
 // TestVNPay_databaseDown checks that VNPay receives 99 and nothing changes while the database fails, and that its next
 // call succeeds.
 func TestVNPay_databaseDown(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		h.change("ALTER TABLE payment_event RENAME TO payment_event_gone") // written last but one
 		h.press(o.Payment.RedirectURL, "pay")
@@ -346,7 +346,7 @@ func TestVNPay_late(t *testing.T) {
 		}
 	}
 	change := func(statement string) func(h *testServer) { return func(h *testServer) { h.change(statement) } }
-	nothing, back := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
+	nothing, refundDue := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
 	due := func(reason string) []string {
 		return []string{"order CANCELED/REFUND_DUE refunded 0", "refund " + reason + " 10000 DUE", "event order.refund_due"}
 	}
@@ -360,19 +360,19 @@ func TestVNPay_late(t *testing.T) {
 		{"free", nil, nothing, []string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID"},
 		{
 			"sold out", nil, func(h *testServer) { h.orderOf(payment.Counter, 11) },
-			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), back,
+			append(due("LATE_SOLD_OUT"), "order PLACED/UNPAID refunded 0", "attempt COUNTER CREATED"), refundDue,
 		},
-		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), back},
-		{"cancelled by the staff", cancel("/api/orders/%s/cancel"), nothing, due("LATE_CANCELED"), back},
-		{"paused", nil, change("UPDATE branch SET paused_at = 1"), due("LATE_PAUSED"), back},
+		{"cancelled by the guest", cancel("/cis/order/%s/cancel"), nothing, due("LATE_CANCELED"), refundDue},
+		{"cancelled by the staff", cancel("/api/orders/%s/cancel"), nothing, due("LATE_CANCELED"), refundDue},
+		{"paused", nil, change("UPDATE branch SET paused_at = 1"), due("LATE_PAUSED"), refundDue},
 		{
 			"paused until a minute ago", nil, change("UPDATE branch SET paused_at = 1, paused_until = 2"),
 			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
-		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), back},
-		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), back},
+		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), refundDue},
+		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), refundDue},
 	}
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.change("UPDATE branch SET paused_at = NULL, paused_until = NULL")
@@ -419,7 +419,7 @@ func (h *testServer) timeline(id string) string {
 // TestVNPay_paidTwice checks that the second payment of an order with two payment pages makes a refund due
 // automatically and only once.
 func TestVNPay_paidTwice(t *testing.T) {
-	in(t, money.VND, func(h *testServer) {
+	eachEngine(t, money.VND, func(h *testServer) {
 		o := h.order(payment.VNPay)
 		second := h.again(o.ID, payment.VNPay)
 		if second.Payment.RedirectURL == o.Payment.RedirectURL {
@@ -435,12 +435,12 @@ func TestVNPay_paidTwice(t *testing.T) {
 		h.refunds(0)
 		h.wantRows("order PLACED/PAID refunded 0", "2 attempt VNPAY PAID", "2 report CALLBACK PAID", "report CALLBACK REPEATED",
 			"refund PAID_TWICE 10000 DONE 00", "event order.paid", "event order.refund_due", "event order.refunded")
-		back := map[int64]int64{} // refunds by captured amount
+		refunded := map[int64]int64{} // refunds by captured amount
 		for _, p := range h.vnpay.Payments() {
-			back[p.Refunded] += p.Amount
+			refunded[p.Refunded] += p.Amount
 		}
-		if back[0] != 10_000 || back[10_000] != 10_000 {
-			h.t.Errorf("VNPay has given back %v", back)
+		if refunded[0] != 10_000 || refunded[10_000] != 10_000 {
+			h.t.Errorf("VNPay has given back %v", refunded)
 		}
 	})
 }

@@ -120,8 +120,8 @@ func (m *kitchen) pay(t *rapid.T) {
 	}
 	r := testenv.Must(m.ledger.Do(context.Background(), c))(t)
 	o.version = r.Order.Version
-	back := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
-	if o.money, o.status = ordering.Paid, ordering.Placed; back {
+	refundDue := o.money == ordering.PaymentCanceled && (!o.expired || c.Today == "2026-02-27")
+	if o.money, o.status = ordering.Paid, ordering.Placed; refundDue {
 		o.money, o.status = ordering.RefundDue, ordering.Canceled
 	}
 }
@@ -135,11 +135,11 @@ func (m *kitchen) cancel(t *rapid.T) {
 		o.money, o.status, o.version = ordering.PaymentCanceled, ordering.Canceled, o.version+1
 		o.expired = reason == ordering.Expired
 		if err != nil || r.Order.Version != o.version {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("cancel = %+v, %v, want version %d", r, err, o.version)
 		}
 	case o.status == ordering.Canceled:
 		if err != nil || r.Changed {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("repeated cancel = %+v, %v, want no change", r, err)
 		}
 	default: // I4, in every kitchen status
 		if !errors.Is(err, ordering.ErrNotCancelable) {
@@ -200,20 +200,20 @@ func (m *kitchen) tryStep(t *rapid.T, o *orderModel, kind ordering.StepKind) {
 	case to == "=":
 	case to == ordering.Voided:
 		o.cleared = true
-		o.went(m.clock.now(), to)
+		o.recordSteps(m.clock.now(), to)
 	case to == ordering.Preparing && o.status == ordering.Placed:
 		o.status = to
-		o.went(m.clock.now(), ordering.Accepted, to)
+		o.recordSteps(m.clock.now(), ordering.Accepted, to)
 	default:
 		o.status, o.cleared = to, false
-		o.went(m.clock.now(), to)
+		o.recordSteps(m.clock.now(), to)
 	}
 	if got.Version != o.version || got.Status != o.status || got.VoidSeen != o.cleared {
 		t.Fatalf("%s: %+v, want %+v", kind, got, o)
 	}
 }
 
-func (o *orderModel) went(now time.Time, through ...ordering.Status) {
+func (o *orderModel) recordSteps(now time.Time, through ...ordering.Status) {
 	o.steps, o.version, o.stepped = append(o.steps, through...), o.version+int64(len(through)), now
 }
 
@@ -266,7 +266,7 @@ func (m *kitchen) mark(t *rapid.T) {
 	got, err := m.svc.MarkItem(context.Background(), service, ordering.MarkItem{OrderID: o.id, Index: i, Done: done})
 	if o.money != ordering.Paid || o.status == ordering.Served {
 		if fault.KindOf(err) != fault.Conflict {
-			t.Fatalf("%+v, %v", got, err)
+			t.Fatalf("MarkItem = %+v, %v, want Conflict", got, err)
 		}
 		return
 	}
@@ -320,7 +320,7 @@ func (m *kitchen) check(t *rapid.T) {
 		}
 	}
 	if diff := cmp.Diff(lists, shown); diff != "" {
-		t.Fatalf("the board: %s", diff)
+		t.Fatalf("board (-want +got):\n%s", diff)
 	}
 	for _, d := range b.AllDay(0) {
 		portions -= d.Qty

@@ -42,8 +42,8 @@ func refundInFull(order string, now time.Time) ordering.Command {
 	return &ordering.Refund{OrderID: order, NewID: uid.New(now), Note: "cold", By: cook}
 }
 
-// doing returns a function that runs commands, each of which must succeed, and returns the last one's order.
-func doing(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
+// runner returns a function that runs commands, each of which must succeed, and returns the last one's order.
+func runner(t *testing.T, l *orderingsql.Ledger) func(...ordering.Command) ordering.Order {
 	return func(cs ...ordering.Command) (o ordering.Order) {
 		t.Helper()
 		for _, c := range cs {
@@ -84,7 +84,7 @@ func documents(t *testing.T, db *sqldb.DB, order string) int64 {
 func TestLedger_kitchen(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 100, stock.Unlimited)
-		do, now, reader := doing(t, l), db.Now(), orderingsql.NewOrders(db)
+		do, now, reader := runner(t, l), db.Now(), orderingsql.NewOrders(db)
 		place := func(key string) string {
 			return do(r.Place(key, now, time.Hour, stock.Line{Item: 102, Qty: 2}, stock.Line{Item: 101, Qty: 1})).ID
 		}
@@ -97,7 +97,7 @@ func TestLedger_kitchen(t *testing.T) {
 		do(step(served, ordering.Accept, 0), step(served, ordering.Start, 0), step(served, ordering.Done, 0), step(served, ordering.Serve, 0))
 		o := do(step(voided, ordering.Start, 0), refundInFull(voided, now))
 		if !o.Voided() {
-			t.Fatalf("%+v", o)
+			t.Fatalf("order = %+v, want it voided", o)
 		}
 		o = do(refundInFull(cleared, now))
 		do(step(cleared, ordering.Start, o.Version))
@@ -107,34 +107,34 @@ func TestLedger_kitchen(t *testing.T) {
 
 		d, _, err := reader.Order(t.Context(), cooking)
 		if err != nil || d.Status != ordering.Preparing || d.SteppedAt.IsZero() || d.Items[0].DoneAt != (time.Time{}) || d.Items[1].DoneAt.IsZero() {
-			t.Errorf("%+v, %v", d.Order, err)
+			t.Errorf("order = %+v, %v, want PREPARING, only its second line done", d.Order, err)
 		}
 		taken := ordering.StepTaken{OrderID: cooking, Version: 3, At: d.Steps[0].At, From: ordering.Placed, To: ordering.Accepted, By: "user:3"}
 		want := []ordering.StepTaken{taken, taken}
 		want[1].Version, want[1].From, want[1].To = 4, ordering.Accepted, ordering.Preparing
 		if diff := cmp.Diff(want, d.Steps); diff != "" || d.Version != 7 {
-			t.Errorf("version %d: %s", d.Version, diff)
+			t.Errorf("version %d, want 7; steps (-want +got):\n%s", d.Version, diff)
 		}
 		if n := r.Events(t, event.OrderProgressed.Name); n != 2+4+2+1 {
-			t.Errorf("%d events", n)
+			t.Errorf("%d events, want 9", n)
 		}
 		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started and three items
-			t.Errorf("its document was to be shown anew %d times", n)
+			t.Errorf("document marked as changed %d times, want 6", n)
 		}
 		wantBoard(t, reader, now, []string{cooking, voided}, []string{served, cleared})
 		oldest, err := reader.OldestTickets(t.Context(), time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC))
 		if err != nil || len(oldest) != 1 || !oldest[1].Equal(d.PaidAt) {
-			t.Errorf("the oldest is of %v, %v", oldest, err)
+			t.Errorf("oldest ticket = %v, %v, want that of branch 1", oldest, err)
 		}
 		if none, err := reader.OldestTickets(t.Context(), now.Add(time.Hour)); err != nil || len(none) != 0 {
-			t.Errorf("later there are still %v, %v", none, err)
+			t.Errorf("oldest tickets an hour later = %v, %v, want none", none, err)
 		}
 
 		// Only the served order was ready. A recall keeps the time at which an order was ready, and serving does not
 		// set it.
 		took, err := reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 30)
 		if err != nil || len(took) != 1 || took[0] < 0 || took[0] > time.Minute {
-			t.Errorf("ready after %v, %v", took, err)
+			t.Errorf("ready times = %v, %v, want one of at most a minute", took, err)
 		}
 		for name, read := range map[string]func() ([]time.Duration, error){
 			"another branch": func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 2, now.Add(-time.Minute), 30) },
@@ -142,7 +142,7 @@ func TestLedger_kitchen(t *testing.T) {
 			"none":           func() ([]time.Duration, error) { return reader.ReadyTimes(t.Context(), 1, now.Add(-time.Minute), 0) },
 		} {
 			if took, err := read(); err != nil || len(took) != 0 {
-				t.Errorf("%s: ready after %v, %v", name, took, err)
+				t.Errorf("%s: ready times = %v, %v, want none", name, took, err)
 			}
 		}
 	})
@@ -155,21 +155,21 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 	slices.Sort(todo)
 	slices.Sort(done)
 	if diff := cmp.Diff(todo, ids(rows.Tickets)); diff != "" {
-		t.Errorf("to be done: %s", diff)
+		t.Errorf("tickets (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(done, ids(rows.Served)); diff != "" {
-		t.Errorf("done: %s", diff)
+		t.Errorf("served (-want +got):\n%s", diff)
 	}
 	if len(rows.Awaiting) != 0 {
-		t.Errorf("awaiting %v", ids(rows.Awaiting))
+		t.Errorf("awaiting = %v, want none", ids(rows.Awaiting))
 	}
 	for _, tk := range slices.Concat(rows.Tickets, rows.Served) {
 		if tk.Table != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
-			t.Errorf("%+v", tk)
+			t.Errorf("ticket = %+v, want table T1 and two items, 102 first", tk)
 		}
 	}
 	if rows.Categories[101] != 1 || rows.Categories[102] != 1 || len(rows.Stations) != 1 || rows.Stations[0].Names["en"] != "Food" {
-		t.Errorf("%v, %v", rows.Categories, rows.Stations)
+		t.Errorf("categories = %v, stations = %v, want Food for 101 and 102", rows.Categories, rows.Stations)
 	}
 }
 
@@ -178,7 +178,7 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 func TestOrders_boardOfTheDay(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 100)
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		paid := do(orderingtest.Pay(id, now))
 		counter := r.Place("b", now, time.Hour, stock.Line{Item: 101, Qty: 1})
@@ -213,14 +213,14 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 		}
 		done := do(step(id, ordering.Start, 0), step(id, ordering.Done, 0), step(id, ordering.Serve, 0))
 		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt }); got != "0 1 1" {
-			t.Errorf("served at this moment: %s", got)
+			t.Errorf("board with orders served at this moment = %s, want 0 1 1", got)
 		}
 		if got := look(func(q *ordering.BoardQuery) { q.ServedSince = done.SteppedAt.Add(time.Millisecond) }); got != "0 0 1" {
-			t.Errorf("served before: %s", got)
+			t.Errorf("board with orders served later = %s, want 0 0 1", got)
 		}
 		do(orderingtest.End(awaiting, ordering.StaffCanceled))
 		if got := look(func(*ordering.BoardQuery) {}); got != "0 1 0" {
-			t.Errorf("after the cancellation: %s", got)
+			t.Errorf("board after the cancellation = %s, want 0 1 0", got)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestLedger_bumpRace(t *testing.T) {
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
 		ledgers := []*orderingsql.Ledger{l, other}
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		id := do(r.Place("a", now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 		o := do(orderingtest.Pay(id, now))
 		for _, kind := range []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall, ordering.Recall} {
@@ -243,22 +243,22 @@ func TestLedger_bumpRace(t *testing.T) {
 			}
 			changed, unchanged, refused := storm(t, ledgers, step(id, kind, seen))
 			if changed != 1 || kind == ordering.Recall && refused != 19 || kind != ordering.Recall && unchanged != 19 {
-				t.Errorf("%s: %d of 20 did it, %d found it done, %d were refused", kind, changed, unchanged, refused)
+				t.Errorf("%s: %d of 20 steps changed it, %d found it done, %d were refused; want one change", kind, changed, unchanged, refused)
 			}
 			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
 			if err != nil || d.Version != seen+1 && seen != 0 {
-				t.Errorf("version %d after %d, %v", d.Version, seen, err)
+				t.Errorf("version %d after %d, %v, want one more", d.Version, seen, err)
 			}
 			o = d.Order
 		}
 		if o.Status != ordering.Preparing {
-			t.Errorf("it is %s", o.Status)
+			t.Errorf("status = %s, want PREPARING", o.Status)
 		}
 		if changed, unchanged, _ := storm(t, ledgers, mark(id, 0, true)); changed != 1 || unchanged != 19 {
-			t.Errorf("%d ticked it off, %d found it so", changed, unchanged)
+			t.Errorf("%d marks changed it, %d found it marked; want 1 and 19", changed, unchanged)
 		}
 		if n := r.Events(t, event.OrderProgressed.Name); n != 6 {
-			t.Errorf("%d events", n)
+			t.Errorf("%d events, want 6", n)
 		}
 	})
 }
@@ -267,20 +267,20 @@ func TestLedger_bumpRace(t *testing.T) {
 func TestLedger_bumpBesideCounters(t *testing.T) {
 	db := sqldbtest.Postgres(t)
 	r, l := restaurant(t, db, 100)
-	do := doing(t, l)
+	do := runner(t, l)
 	id := do(r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 	do(orderingtest.Pay(id, db.Now()))
 	locking := sqldb.Load(fstest.MapFS{"lock.sql": {Data: []byte(`SELECT menu_item_id FROM sales_quota_counter /*pg: FOR UPDATE */`)}})
 	testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		held, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], locking.Must("lock"))
 		if err != nil || len(held) != 1 {
-			t.Fatalf("%d counters are held, %v", len(held), err)
+			t.Fatalf("%d counters locked, %v, want 1", len(held), err)
 		}
 		within, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		res, err := l.Do(within, step(id, ordering.Start, 0))
 		if err != nil || res.Order.Status != ordering.Preparing {
-			t.Errorf("%+v, %v", res.Order, err)
+			t.Errorf("step = %+v, %v, want PREPARING", res.Order, err)
 		}
 		return nil
 	}))
@@ -316,7 +316,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 		r, l := restaurant(t, db, 100)
 		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
 		t.Cleanup(other.Stop)
-		do, now := doing(t, l), db.Now()
+		do, now := runner(t, l), db.Now()
 		for i := range 20 {
 			id := do(r.Place(fmt.Sprint(i), now, time.Hour, stock.Line{Item: 101, Qty: 1})).ID
 			paid := do(orderingtest.Pay(id, now))
@@ -327,11 +327,11 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 			wg.Wait()
 			d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
 			if err != nil || !d.Voided() || d.VoidSeen {
-				t.Fatalf("%+v, %v", d.Order, err)
+				t.Fatalf("order = %+v, %v, want it voided, and not yet seen", d.Order, err)
 			}
 			began := d.Status == ordering.Preparing
 			if began != (bump == nil) || !began && !errors.Is(bump, ordering.ErrVoided) && !errors.Is(bump, ordering.ErrChanged) {
-				t.Errorf("it is %s, and the bump was answered %v", d.Status, bump)
+				t.Errorf("status %s after the step with error %v, want PREPARING exactly without an error", d.Status, bump)
 			}
 		}
 	})

@@ -53,22 +53,22 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		canceled := do(r.Place("b", now, time.Hour, lines...)).Order
 		expired := do(r.Place("c", now, 0, lines...)).Order
 		if paid.Number != 1 || canceled.Number != 2 || expired.Number != 3 {
-			t.Errorf("numbers %d, %d, %d", paid.Number, canceled.Number, expired.Number)
+			t.Errorf("order numbers = %d, %d, %d, want 1, 2, 3", paid.Number, canceled.Number, expired.Number)
 		}
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 9}, {Item: 102, Cap: -1, Held: 3}}, r.Counts(t)); diff != "" {
-			t.Errorf("held: %s", diff)
+			t.Errorf("counts while held (-want +got):\n%s", diff)
 		}
 		if o := do(orderingtest.Pay(paid.ID, now)); !o.Changed || o.Order.PaymentStatus != ordering.Paid {
-			t.Errorf("paid: %+v", o)
+			t.Errorf("Pay = %+v, want PAID", o)
 		}
 		if o := do(orderingtest.End(canceled.ID, ordering.UserCanceled)); o.Order.Status != ordering.Canceled {
-			t.Errorf("canceled: %+v", o)
+			t.Errorf("End = %+v, want CANCELED", o)
 		}
 		if o := do(orderingtest.End(expired.ID, ordering.Expired)); o.Order.CancelReason != ordering.Expired {
-			t.Errorf("expired: %+v", o)
+			t.Errorf("End = %+v, want EXPIRED", o)
 		}
 		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Used: 3}, {Item: 102, Cap: -1, Used: 1}}, r.Counts(t)); diff != "" {
-			t.Errorf("after: %s", diff)
+			t.Errorf("counts at the end (-want +got):\n%s", diff)
 		}
 		for name, n := range map[string]int64{"order.placed": 3, "order.paid": 1, "order.canceled": 2} {
 			if got := r.Events(t, name); got != n {
@@ -78,7 +78,7 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		// Exactly the rest can be ordered.
 		do(r.Place("d", now, time.Hour, stock.Line{Item: 101, Qty: 7}))
 		if _, err := l.Do(t.Context(), r.Place("e", now, time.Hour, stock.Line{Item: 101, Qty: 1})); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("one too many: %v", err)
+			t.Errorf("one too many: error %v, want ErrSoldOut", err)
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestLedger_storm(t *testing.T) {
 		}
 		wg.Wait()
 		if won.Load() != 50 || lost.Load() != 450 {
-			t.Errorf("%d won and %d were refused", won.Load(), lost.Load())
+			t.Errorf("%d won and %d were refused, want 50 and 450", won.Load(), lost.Load())
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 50, Held: 50}}, r.Counts(t))
 	})
@@ -138,14 +138,14 @@ func TestLedger_sameKey(t *testing.T) {
 		n := 0
 		ids.Range(func(any, any) bool { n++; return true })
 		if n != 1 || made.Load() != 1 {
-			t.Errorf("%d orders, made %d times", n, made.Load())
+			t.Errorf("%d orders, made %d times, want one", n, made.Load())
 		}
 		if _, err := l.Do(t.Context(), r.Place("same", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 2})); !errors.Is(err, ordering.ErrIdempotency) {
-			t.Errorf("another body: %v", err)
+			t.Errorf("another body: error %v, want ErrIdempotency", err)
 		}
 		// A rejected order leaves its key unused.
 		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 100})); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("too many: %v", err)
+			t.Errorf("too many: error %v, want ErrSoldOut", err)
 		}
 		if _, err := l.Do(t.Context(), r.Place("big", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 99})); err != nil {
 			t.Errorf("the same key after a refusal: %v", err)
@@ -207,11 +207,11 @@ func TestLedger_payRacesExpiry(t *testing.T) {
 			case d.PaymentStatus == ordering.RefundDue && d.Status == ordering.Canceled && len(d.Refunds) == 1:
 				due++
 			default:
-				t.Errorf("order %s is %s/%s with %d refunds", id, d.Status, d.PaymentStatus, len(d.Refunds))
+				t.Errorf("order %s is %s/%s with %d refunds, want it paid or refunded", id, d.Status, d.PaymentStatus, len(d.Refunds))
 			}
 		}
 		if paid+due != n {
-			t.Errorf("%d paid and %d refunds of %d captures", paid, due, n)
+			t.Errorf("%d paid and %d to be refunded of %d captures", paid, due, n)
 		}
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: n, Held: taken.Load(), Used: paid}}, r.Counts(t))
 		checkDrift(t, db)
@@ -230,7 +230,7 @@ func TestLedger_payment_in_the_batch_of_the_expiry(t *testing.T) {
 		})
 		testenv.NoError(t, errors.Join(errs...))
 		if o := results[1].Order; !results[0].Changed || o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed {
-			t.Errorf("%+v", results)
+			t.Errorf("results = %+v, want the expiry to change the order, and the payment to revive it", results)
 		}
 		checkDrift(t, db)
 	})
@@ -301,7 +301,7 @@ func TestLedger_audit(t *testing.T) {
 		}
 		audit, err := auditsql.Verify(t.Context(), db)
 		if err != nil || audit.Entries != 6 || len(audit.Broken) != 0 {
-			t.Errorf("%+v, %v", audit, err)
+			t.Errorf("Verify = %+v, %v, want an unbroken chain of 6 entries", audit, err)
 		}
 	})
 }

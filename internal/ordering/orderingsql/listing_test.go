@@ -74,11 +74,11 @@ func TestOrders_Listed(t *testing.T) {
 			for _, o := range page {
 				got = append(got, fmt.Sprintf("%s/%d", o.Scope.Date[8:], o.Number))
 				if o.Table != "T1" || len(o.Items) != 1 || o.Items[0].Qty != 2 || o.Total != 2*orderingtest.Price {
-					t.Errorf("%s: %+v", c.name, o)
+					t.Errorf("%s: order %+v, want table T1 with 2 units of one item", c.name, o)
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" || total != c.total {
-				t.Errorf("%s: %d in all %s", c.name, total, diff)
+				t.Errorf("%s: %d in all (-want +got):\n%s", c.name, total, diff)
 			}
 		}
 	})
@@ -109,11 +109,11 @@ func TestOrders_ListedAttempts(t *testing.T) {
 			for _, a := range page {
 				got = append(got, fmt.Sprintf("%s/%d %s", a.BizDate[8:], a.Number, a.State))
 				if (a.State == payment.Paid) == a.SettledAt.IsZero() || a.CreatedAt.IsZero() || a.Amount != 2*orderingtest.Price {
-					t.Errorf("%s: %+v", c.name, a)
+					t.Errorf("%s: attempt %+v, want settledAt only if paid", c.name, a)
 				}
 			}
 			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" || total != c.total {
-				t.Errorf("%s: %d in all %s", c.name, total, diff)
+				t.Errorf("%s: %d in all (-want +got):\n%s", c.name, total, diff)
 			}
 		}
 	})

@@ -264,10 +264,10 @@ func (m *machine) place(t *rapid.T) {
 
 func (m *machine) wantSoldOut(t *rapid.T, err error, want []ordering.ShortLine) {
 	if !errors.Is(err, ordering.ErrSoldOut) {
-		t.Fatalf("an order that does not fit was answered %v", err)
+		t.Fatalf("an order that does not fit was answered: error %v, want ErrSoldOut", err)
 	}
 	if diff := cmp.Diff(want, ordering.ShortLines(err)); diff != "" {
-		t.Fatalf("the lines that do not fit: %s", diff)
+		t.Fatalf("the lines that do not fit (-want +got):\n%s", diff)
 	}
 }
 
@@ -292,7 +292,7 @@ func (m *machine) otherBody(t *rapid.T) {
 	r := o.request
 	r.Items = append(slices.Clone(r.Items), ordering.RequestItem{ItemID: m.restaurant.Items[0], Qty: 1, Notes: "other"})
 	if _, err := m.svc.Place(context.Background(), o.guest, r); !errors.Is(err, ordering.ErrIdempotency) {
-		t.Fatalf("another body under %s: %v", o.key, err)
+		t.Fatalf("another body under %s: error %v, want ErrIdempotency", o.key, err)
 	}
 }
 
@@ -347,7 +347,7 @@ func (m *machine) cancel(t *rapid.T) {
 		}
 	default: // I4
 		if !errors.Is(err, ordering.ErrNotCancelable) {
-			t.Fatalf("cancel a paid order: %v", err)
+			t.Fatalf("cancel a paid order: error %v, want ErrNotCancelable", err)
 		}
 	}
 }

@@ -125,7 +125,7 @@ LIMIT $2 OFFSET $3
 
 -- name: visit_phones
 -- Returns the phones of a visit in the order of their numbers. Ids break ties between first orders of one millisecond.
--- Lines of the shared cart count like orders, also after their removal, so that a phone has the same number on the cart
+-- Lines of the shared cart count like orders, even after their removal, so that a phone has the same number on the cart
 -- and on the bill.
 SELECT p.guest_hash
 FROM (

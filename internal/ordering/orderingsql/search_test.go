@@ -63,7 +63,7 @@ func TestOrders_Listed_search(t *testing.T) {
 				got = append(got, o.Number)
 			}
 			if diff := cmp.Diff(want, got); diff != "" || total != int64(len(want)) {
-				t.Errorf("%s: %d in all %s", search, total, diff)
+				t.Errorf("%s: %d in all (-want +got):\n%s", search, total, diff)
 			}
 		}
 		terms := ordering.ParseSearch("lan")

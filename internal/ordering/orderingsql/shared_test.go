@@ -91,7 +91,7 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 				lines = []cart.SharedLine{an}
 			}
 			if _, err := c.order(c.ledger, name, lines...); !errors.Is(err, cart.ErrChanged) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrChanged", name, err)
 			}
 			if visit != c.Visit {
 				c.Reopen(t, visit)
@@ -105,14 +105,14 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 			t.Errorf("repeated: %+v, %v", again, err)
 		}
 		if _, err := c.order(c.ledger, "another", binh, more); !errors.Is(err, cart.ErrChanged) {
-			t.Errorf("ordered before: %v", err)
+			t.Errorf("ordered before: error %v, want ErrChanged", err)
 		}
 		c.wantLines("binh-2")
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t))
 		// A sold-out item stays in the cart.
 		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
 		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("sold out: %v", err)
+			t.Errorf("sold out: error %v, want ErrSoldOut", err)
 		}
 		c.wantLines("binh-2")
 	})
@@ -243,15 +243,15 @@ func TestLedger_shared_cart_race(t *testing.T) {
 		}
 		wg.Wait()
 		left := testenv.Must(c.carts.Shared(t.Context(), c.Visit))(t)
-		there := map[string]bool{}
+		found := map[string]bool{}
 		for _, l := range left.Lines {
-			there[l.ID] = true
+			found[l.ID] = true
 		}
 		units := int64(0)
 		for id := range added {
 			units += int64(ordered[id])
-			if n := ordered[id]; n > 1 || there[id] && (n > 0 || removed[id]) || !there[id] && n == 0 && !removed[id] {
-				t.Errorf("%s: in %d orders, removed %t, still there %t", id, n, removed[id], there[id])
+			if n := ordered[id]; n > 1 || found[id] && (n > 0 || removed[id]) || !found[id] && n == 0 && !removed[id] {
+				t.Errorf("%s: in %d orders, removed %t, still there %t", id, n, removed[id], found[id])
 			}
 		}
 		if got := c.Counts(t); len(got) != 1 || got[0].Held != units {

@@ -53,7 +53,7 @@ type Restaurant struct {
 	Version  int64
 	Visit    string
 	Items    []int64
-	Currency money.Currency // of the menu's prices
+	Currency money.Currency // currency of the menu's prices
 }
 
 // Open creates a restaurant with one item per quota. stock.Unlimited creates an item without a quota. Item ids are

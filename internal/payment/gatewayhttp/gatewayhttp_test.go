@@ -53,7 +53,7 @@ func TestClient_Do(t *testing.T) {
 			r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody))(t)
 			body, err := NewClient(s.Client()).Do(r)
 			if string(body) != c.body || (err != nil) != c.fails {
-				t.Errorf("%.80q, %v", body, err)
+				t.Errorf("Do = %.80q, %v, want %.80q and failure %t", body, err, c.body, c.fails)
 			}
 		})
 	}

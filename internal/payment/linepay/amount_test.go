@@ -25,7 +25,7 @@ func TestParseMinor(t *testing.T) {
 	} {
 		got, err := parseMinor(c.currency, json.Number(c.text))
 		if (err == nil) != c.ok || c.ok && got != c.want {
-			t.Errorf("%s %q: %d, %v", c.currency, c.text, got, err)
+			t.Errorf("parseMinor(%s, %q) = %d, %v, want %d and success %t", c.currency, c.text, got, err, c.want, c.ok)
 		}
 	}
 }
@@ -36,11 +36,11 @@ func TestFormatMinor_round_trip(t *testing.T) {
 		c := rapid.SampledFrom([]money.Currency{money.TWD, money.THB, money.USD}).Draw(t, "currency")
 		amount := rapid.Int64Range(0, money.Max).Draw(t, "amount")
 		text := testenv.Must(json.Marshal(confirmBody{formatMinor(c, amount), string(c)}))(t)
-		var back confirmBody
-		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatalf("%s: %v", text, err)
+		var decoded confirmBody
+		if err := json.Unmarshal(text, &decoded); err != nil {
+			t.Fatalf("body %s: %v", text, err)
 		}
-		if got, err := parseMinor(c, back.Amount); err != nil || got != amount {
+		if got, err := parseMinor(c, decoded.Amount); err != nil || got != amount {
 			t.Errorf("%s is parsed as %d, want %d, %v", text, got, amount, err)
 		}
 	})
@@ -49,6 +49,6 @@ func TestFormatMinor_round_trip(t *testing.T) {
 func TestSum_bounded(t *testing.T) {
 	most := formatMinor(money.TWD, money.Max)
 	if got, err := sum(money.TWD, []json.Number{most, "1"}); err == nil {
-		t.Errorf("%d", got)
+		t.Errorf("sum above the maximum = %d, want an error", got)
 	}
 }

@@ -43,12 +43,12 @@ func TestMerchant_Confirm_codes(t *testing.T) {
 			r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": text})).Confirm(t.Context(), attempt())
 			if state == rejected {
 				if !errors.Is(err, payment.ErrGateway) || !strings.Contains(err.Error(), code) {
-					t.Errorf("%s: %+v, %v", code, r, err)
+					t.Errorf("Confirm with code %s = %+v, %v, want ErrGateway with the code", code, r, err)
 				}
 				continue
 			}
 			if want := (payment.Report{State: state, Ref: ref, Code: code, Raw: text}); err != nil || r != want {
-				t.Errorf("%s: %+v, %v", code, r, err)
+				t.Errorf("Confirm with code %s = %+v, %v, want %+v", code, r, err, want)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestMerchant_Confirm_money(t *testing.T) {
 	} {
 		r, err := merchantOf(t, fakeLINEPay(map[string]string{"confirm": c.text})).Confirm(t.Context(), attempt())
 		if err != nil || r.State != c.state || r.Amount != c.amount || r.Ref != ref || r.Code != codeOK || r.Raw != c.text {
-			t.Errorf("%s: %+v, %v", name, r, err)
+			t.Errorf("Confirm with %s = %+v, %v, want %s with amount %d", name, r, err, c.state, c.amount)
 		}
 		if (r.Currency == "TWD") != (c.amount != 0) && c.state == payment.Paid {
 			t.Errorf("%s: currency %q", name, r.Currency)
@@ -91,7 +91,7 @@ func TestMerchant_Confirm_body(t *testing.T) {
 		a := attempt()
 		a.Amount, a.Currency = 1250, currency
 		if _, err := merchantOf(t, l).Confirm(t.Context(), a); err != nil || l.bodies[0] != want {
-			t.Errorf("%v, %v", l.bodies, err)
+			t.Errorf("bodies = %v, %v, want %s", l.bodies, err, want)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestMerchant_Confirm_unclear(t *testing.T) {
 	} {
 		r, err := merchantOf(t, l).Confirm(t.Context(), attempt())
 		if err != nil || r.State != payment.Unknown || r.Ref != ref || r.Code != "" || r.Amount != 0 {
-			t.Errorf("%s: %+v, %v", name, r, err)
+			t.Errorf("Confirm with %s = %+v, %v, want UNKNOWN", name, r, err)
 		}
 		if !utf8.ValidString(r.Raw) || strings.Contains(r.Raw, "\x00") || len(r.Raw) > maxRaw {
 			t.Errorf("%s: raw %q", name, r.Raw)
@@ -131,7 +131,7 @@ func TestMerchant_Confirm_refuses(t *testing.T) {
 	for _, odd := range []string{"", "123", ref + "0", "20261121098765432a1", "../../v4/x"} {
 		a.GatewayRef = odd
 		if _, err := merchantOf(t, l).Confirm(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
-			t.Errorf("%q: %v", odd, err)
+			t.Errorf("Confirm of transaction %q: error %v, want ErrGateway", odd, err)
 		}
 	}
 	a = attempt()
@@ -170,15 +170,15 @@ func TestMerchant_Check(t *testing.T) {
 		r, err := m.Check(t.Context(), attempt())
 		if c.want == "" {
 			if !errors.Is(err, payment.ErrGateway) || r != (payment.Report{}) {
-				t.Errorf("%s: %+v, %v", name, r, err)
+				t.Errorf("Check with %s = %+v, %v, want ErrGateway", name, r, err)
 			}
 			continue
 		}
 		if err != nil || r.State != c.want || r.Amount != c.amount || r.Ref != ref || r.Raw == "" {
-			t.Errorf("%s: %+v, %v", name, r, err)
+			t.Errorf("Check with %s = %+v, %v, want %s with amount %d", name, r, err, c.want, c.amount)
 		}
 		if c.want == payment.Paid && (r.Currency != "TWD" || r.Code != codePaid) {
-			t.Errorf("%s: %+v", name, r)
+			t.Errorf("Check with %s = %+v, want code %s in TWD", name, r, codePaid)
 		}
 	}
 }
@@ -187,15 +187,15 @@ func TestMerchant_Check(t *testing.T) {
 func TestMerchant_Check_unstarted(t *testing.T) {
 	a := attempt()
 	a.GatewayRef = ""
-	back := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
-	l := fakeLINEPay(map[string]string{"payments": back})
+	withRefund := strings.Replace(paymentsText("", ""), `"info":[`, `"info":[{"transactionId":2026112109876543299,"orderId":"`+attemptID+`","transactionType":"PAYMENT_REFUND"},`, 1)
+	l := fakeLINEPay(map[string]string{"payments": withRefund})
 	r, err := merchantOf(t, l).Check(t.Context(), a)
 	if err != nil || r.State != payment.Paid || r.Ref != ref || r.Amount != 360 || l.requests[0].URL.RawQuery != "orderId="+attemptID {
-		t.Errorf("%+v, %v, %s", r, err, l.requests[0].URL)
+		t.Errorf("Check of an attempt without a reference = %+v, %v from %s, want PAID with 360", r, err, l.requests[0].URL)
 	}
 	r, err = merchantOf(t, fakeLINEPay(map[string]string{"payments": `{"returnCode":"1150"}`})).Check(t.Context(), a)
 	if err != nil || r.State != payment.Redirected || r.Ref != "" || r.Code != "1150" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Check of an unknown attempt = %+v, %v, want REDIRECTED with code 1150", r, err)
 	}
 	if _, err = merchantOf(t, failingLINEPay(500, "", nil)).Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
 		t.Error(err)
@@ -227,7 +227,7 @@ func FuzzMerchant_Confirm(f *testing.F) {
 		}
 		total := 0.0
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("response %s: %v", text, err)
 		}
 		for _, p := range a.Info.PayInfo {
 			total += p.Amount

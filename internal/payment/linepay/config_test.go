@@ -32,7 +32,7 @@ func TestConfig_Validate(t *testing.T) {
 		c.change(&conf)
 		err := conf.Validate()
 		if (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want success %t", name, err, c.ok)
 		}
 		if _, newErr := New(conf, &http.Client{}, Nonce); (newErr == nil) != c.ok {
 			t.Errorf("%s: New: %v", name, newErr)

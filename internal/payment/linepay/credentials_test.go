@@ -40,7 +40,7 @@ func TestMerchant_TestCredentials(t *testing.T) {
 			}, server.Client(), linepay.Nonce))(t)
 			got, err := m.TestCredentials(t.Context())
 			if err != nil || got.State != c.state || got.Code != c.code || got.Message == "" && c.code != "9000" {
-				t.Errorf("%s %s: %+v, %v", name, prefix, got, err)
+				t.Errorf("TestCredentials with %s at %s = %+v, %v, want %s with code %s", name, prefix, got, err, c.state, c.code)
 			}
 		}
 	}
@@ -52,10 +52,10 @@ func TestMerchant_TestCredentials(t *testing.T) {
 // A response that is not LINE Pay's proves nothing.
 func TestMerchant_TestCredentials_unproven(t *testing.T) {
 	l := newFixture(t, "/v4")
-	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
-		l.faults(linepaysim.Fault{Call: linepaysim.Details, Spoil: spoil})
+	for _, response := range []linepaysim.ResponseFault{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+		l.faults(linepaysim.Fault{Call: linepaysim.Details, Response: response})
 		if got, err := l.TestCredentials(t.Context()); err == nil {
-			t.Errorf("%s: %+v", spoil, got)
+			t.Errorf("TestCredentials after %s = %+v, want an error", response, got)
 		}
 	}
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -63,6 +63,6 @@ func TestMerchant_TestCredentials_unproven(t *testing.T) {
 	m := testenv.Must(linepay.New(linepay.Config{ChannelID: "1", ChannelSecret: "1", Host: server.URL}, server.Client(),
 		linepay.Nonce))(t)
 	if got, err := m.TestCredentials(t.Context()); err == nil {
-		t.Errorf("404: %+v", got)
+		t.Errorf("TestCredentials after status 404 = %+v, want an error", got)
 	}
 }

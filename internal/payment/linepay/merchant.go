@@ -96,10 +96,10 @@ type confirmBody struct {
 	Currency string      `json:"currency"`
 }
 
-// Confirm implements payment.Gateway. An uncertain outcome is UNKNOWN (L2), also if ctx ends: callers should pass a
+// Confirm implements payment.Gateway. An uncertain outcome is UNKNOWN (L2), even if ctx ends: callers should pass a
 // context that outlives the guest's request.
 func (m *Merchant) Confirm(ctx context.Context, a payment.Attempt) (payment.Report, error) {
-	if !suitable(a) {
+	if !supportsAmount(a) {
 		return payment.Report{}, payment.ErrUnsuitable
 	}
 	c := request{
@@ -150,7 +150,7 @@ type Config struct {
 	ChannelID     string
 	ChannelSecret telemetry.Secret
 	Host          string // base URL of the API; empty for the sandbox. Its path, if any, is not part of the signature
-	Prefix        string // API version: /v4, also if empty, or /v3
+	Prefix        string // API version: /v4, even if empty, or /v3
 }
 
 // printable matches one word of visible ASCII. A space or line feed copied by mistake would break a header, or make

@@ -40,13 +40,13 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 
 // model is one attempt, its possible true states, and the reports about it.
 type model struct {
-	m       *linepay.Merchant
-	sim     *linepaysim.Simulator
-	now     time.Time
-	attempt payment.Attempt
-	page    string
-	back    int64 // refunded
-	books   []payment.Refund
+	m        *linepay.Merchant
+	sim      *linepaysim.Simulator
+	now      time.Time
+	attempt  payment.Attempt
+	page     string
+	refunded int64
+	books    []payment.Refund
 }
 
 func newModel(t *rapid.T) *model {
@@ -68,11 +68,11 @@ func newModel(t *rapid.T) *model {
 
 func (l *model) paid() bool { return l.sim.Payments()[0].State == "PAID" }
 
-// spoil makes the next call fail in a way that leaves its outcome unknown.
-func (l *model) spoil(t *rapid.T) {
+// failNextCall makes the next call fail in a way that leaves its outcome unknown.
+func (l *model) failNextCall(t *rapid.T) {
 	f := linepaysim.Fault{Times: 1, Moves: rapid.Bool().Draw(t, "moves")}
-	f.Spoil = rapid.SampledFrom([]linepaysim.Spoil{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
-	if f.Spoil == "" {
+	f.Response = rapid.SampledFrom([]linepaysim.ResponseFault{"", linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken}).Draw(t, "spoil")
+	if f.Response == "" {
 		f.Code = rapid.SampledFrom([]string{"1145", "1198", "1199", "9000", "1900"}).Draw(t, "code")
 	}
 	testenv.NoError(t, l.sim.SetFaults(f))
@@ -92,7 +92,7 @@ func (l *model) press(t *rapid.T, action string) {
 func (l *model) wantTrue(t *rapid.T, r payment.Report, err error) {
 	switch {
 	case err != nil && !errors.Is(err, payment.ErrGateway):
-		t.Errorf("%v", err)
+		t.Errorf("report: error %v, want ErrGateway or none", err)
 	case r.State == payment.Paid && (!l.paid() || r.Amount != l.attempt.Amount || r.Currency != "THB"):
 		t.Errorf("%+v, and nothing was paid", r)
 	case (r.State == payment.Failed || r.State == payment.Redirected || r.State == payment.Approved) && l.paid():
@@ -115,14 +115,14 @@ func (l *model) settle(t *rapid.T) {
 func (l *model) refund(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{l.attempt.Amount, max(1, l.attempt.Amount/4), rapid.Int64Range(1, l.attempt.Amount).Draw(t, "any")}).Draw(t, "refund")
 	r := payment.RefundRequest{
-		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.back == 0 && amount == l.attempt.Amount,
+		ID: "r", Attempt: l.attempt, Amount: amount, OtherRefunds: slices.Clone(l.books), Full: l.refunded == 0 && amount == l.attempt.Amount,
 	}
 	before, out, err := l.m.Prepare(t.Context(), r)
 	if errors.Is(err, payment.ErrGateway) || out.Code == "1150" {
 		return // the lookup failed or nothing was paid: not sent
 	}
 	if err != nil || out.State != "" {
-		t.Fatalf("%+v: %+v, %v", r, out, err)
+		t.Fatalf("Prepare of %+v = %+v, %v, want no outcome yet", r, out, err)
 	}
 	r.PriorRefunds = before
 	for range 3 { // at most two calls of one attempt fail
@@ -134,11 +134,11 @@ func (l *model) refund(t *rapid.T) {
 		case err != nil:
 			t.Fatal(err)
 		case got.State == payment.RefundDone:
-			l.back += amount
+			l.refunded += amount
 			l.books = append(l.books, payment.Refund{Amount: amount, State: got.State, GatewayRef: got.Ref, Code: got.Code})
-		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.back+amount > l.attempt.Amount:
+		case !l.paid() && (got.Code == "1150" || got.Code == "1155"), l.paid() && l.refunded+amount > l.attempt.Amount:
 		default:
-			t.Errorf("%+v: %+v", r, got)
+			t.Errorf("refund of %+v = %+v, want DONE or a refusal with a reason", r, got)
 		}
 		l.same(t)
 		return
@@ -150,15 +150,15 @@ func (l *model) refund(t *rapid.T) {
 func (l *model) refundInPortal(t *rapid.T) {
 	amount := rapid.SampledFrom([]int64{max(1, l.attempt.Amount/4), 1}).Draw(t, "by hand")
 	if l.sim.RefundInPortal(l.attempt.GatewayRef, json.Number(money.THB.Format(amount))) != "" {
-		l.back += amount
+		l.refunded += amount
 		l.books = append(l.books, payment.Refund{Amount: amount, State: payment.RefundDone})
 	}
 	l.same(t)
 }
 
 func (l *model) same(t *rapid.T) {
-	if got := l.sim.Payments()[0].Refunded; got != trimmed(l.back) {
-		t.Errorf("%s were given back instead of %s", got, trimmed(l.back))
+	if got := l.sim.Payments()[0].Refunded; got != trimmed(l.refunded) {
+		t.Errorf("%s were given back instead of %s", got, trimmed(l.refunded))
 	}
 }
 
@@ -180,12 +180,12 @@ func TestModel(t *testing.T) {
 			"time": func(t *rapid.T) {
 				l.now = l.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(t, "minutes")) * time.Minute)
 			},
-			"spoil": l.spoil,
+			"spoil": l.failNextCall,
 			"confirm": func(t *rapid.T) {
 				r, err := l.m.Confirm(t.Context(), l.attempt)
 				l.wantTrue(t, r, err)
 				if err != nil {
-					t.Errorf("%v", err)
+					t.Errorf("Confirm: %v", err)
 				}
 			},
 			"check": func(t *rapid.T) {

@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 	} {
 		r, err := Read(query)
 		if ok && (err != nil || r != Return{ref, attemptID}) || !ok && !errors.Is(err, ErrForm) {
-			t.Errorf("%q: %+v, %v", query, r, err)
+			t.Errorf("Read(%q) = %+v, %v, want success %t", query, r, err, ok)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type refundBody struct {
 // earlier refund is in the list.
 func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	a := r.Attempt
-	if !suitable(a) || r.Amount <= 0 || r.Full && r.Amount != a.Amount {
+	if !supportsAmount(a) || r.Amount <= 0 || r.Full && r.Amount != a.Amount {
 		return payment.RefundOutcome{}, payment.ErrUnsuitable
 	}
 	c := request{name: "refund", body: refundBody{formatMinor(a.Currency, r.Amount)}, timeout: refundTimeout}
@@ -127,12 +127,12 @@ func (m *Merchant) listRefunds(ctx context.Context, a payment.Attempt) ([]listed
 		return nil, payment.RefundOutcome{}, payment.ErrGateway.Because(err)
 	}
 	list := make([]listedRefund, len(d.Refunds))
-	for i, back := range d.Refunds {
-		id := back.Transaction.String()
-		amount, err := parseMinor(a.Currency, back.Amount)
+	for i, listed := range d.Refunds {
+		id := listed.Transaction.String()
+		amount, err := parseMinor(a.Currency, listed.Amount)
 		if err != nil || !transactionID.MatchString(id) {
 			return nil, payment.RefundOutcome{}, payment.ErrGateway.Because(
-				fmt.Errorf("linepay: details: refund %.20q of %.20q is not in its form", id, back.Amount.String()))
+				fmt.Errorf("linepay: details: refund %.20q of %.20q is not in its form", id, listed.Amount.String()))
 		}
 		list[i] = listedRefund{id, max(amount, -amount)}
 	}

@@ -19,7 +19,7 @@ func TestMerchant_Refund_codes(t *testing.T) {
 			l := fakeLINEPay(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"` + code + `"}`})
 			got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 			if got.State != state || state != "" && (got.Code != code || err != nil) || state == "" && !errors.Is(err, payment.ErrGateway) {
-				t.Errorf("%s: %+v, %v", code, got, err)
+				t.Errorf("Refund with code %s = %+v, %v, want state %q", code, got, err, state)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func TestMerchant_Refund_refused_for_itself(t *testing.T) {
 		}}
 		got, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 360, Full: true})
 		if want := (payment.RefundOutcome{State: payment.RefundDone, Ref: firstRef, Code: "0000"}); got != want || err != nil {
-			t.Errorf("%s: %+v, %v", code, got, err)
+			t.Errorf("Refund after code %s = %+v, %v, want %+v", code, got, err, want)
 		}
 	}
 }
@@ -71,23 +71,23 @@ func TestMerchant_Refund_body(t *testing.T) {
 	} {
 		l := fakeLINEPay(map[string]string{"payments": paymentsText("", ""), "refund": `{"returnCode":"0000"}`})
 		if _, err := merchantOf(t, l).Refund(t.Context(), c.r); err != nil || l.bodies[1] != c.want {
-			t.Errorf("%v, %v", l.bodies, err)
+			t.Errorf("bodies = %v, %v, want %s", l.bodies, err, c.want)
 		}
 	}
 }
 
 func TestMerchant_Refund_refuses(t *testing.T) {
 	l := failingLINEPay(200, "", nil)
-	foreign := attempt()
-	foreign.Currency = "VND"
+	otherCurrency := attempt()
+	otherCurrency.Currency = "VND"
 	for name, r := range map[string]payment.RefundRequest{
 		"nothing":         {Attempt: attempt()},
 		"less":            {Attempt: attempt(), Amount: -5},
 		"whole of a part": {Attempt: attempt(), Amount: 5, Full: true},
-		"currency":        {Attempt: foreign, Amount: 5},
+		"currency":        {Attempt: otherCurrency, Amount: 5},
 	} {
 		if _, err := merchantOf(t, l).Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Refund of %s: error %v, want ErrUnsuitable", name, err)
 		}
 	}
 	lost := attempt()

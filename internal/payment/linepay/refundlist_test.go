@@ -26,7 +26,7 @@ func listOf(pairs ...string) string {
 	return strings.Join(all, ",")
 }
 
-func named(ref string, amount int64) payment.Refund {
+func doneRefund(ref string, amount int64) payment.Refund {
 	return payment.Refund{State: payment.RefundDone, Amount: amount, GatewayRef: ref, Code: "0000", Sent: true}
 }
 
@@ -55,8 +55,8 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		calls  int // number of calls; two if it is sent
 	}{
 		{"first", nil, nil, false, nil, done, 2},
-		{"second", list(firstRef + " -60"), others(named(firstRef, 60)), false, list(firstRef), done, 2},
-		{"without minus", list(firstRef + " 60"), others(named(firstRef, 60)), false, list(firstRef), done, 2},
+		{"second", list(firstRef + " -60"), others(doneRefund(firstRef, 60)), false, list(firstRef), done, 2},
+		{"without minus", list(firstRef + " 60"), others(doneRefund(firstRef, 60)), false, list(firstRef), done, 2},
 		{"after one by hand", list(firstRef + " -60"), others(byHand(60)), false, list(firstRef), done, 2},
 		{"after one in cash", nil, others(byHand(60)), false, nil, done, 2},
 		{"after two by hand", list(firstRef+" -60", secondRef+" -10"), others(byHand(10), byHand(60)), false, nil, done, 2},
@@ -66,19 +66,19 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		{"not reported to us", list(firstRef + " -60"), nil, false, nil, refused, 1},
 		{"checked by staff", list(firstRef + " -60"), nil, false, list(firstRef), done, 2},
 		{"of another amount", list(firstRef + " -10"), others(byHand(60)), false, nil, refused, 1},
-		{"more by hand than told", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), false, nil, refused, 1},
+		{"more in the portal than recorded", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), false, nil, refused, 1},
 		{"it may be the one without a response", list(firstRef + " -60"), others(outcomeUnknown), false, nil, refused, 1},
-		{"the list is behind", nil, others(named(firstRef, 60)), false, nil, none, 1},
+		{"the list is behind", nil, others(doneRefund(firstRef, 60)), false, nil, none, 1},
 		{"the list is strange", list(firstRef + " 6e1"), nil, false, nil, none, 1},
 		{"it has no name", list("6 -60"), nil, false, nil, none, 1},
 
 		{"again, not there", nil, nil, true, nil, done, 2},
 		{"again, there", list(firstRef + " -60"), nil, true, nil, done, 1},
-		{"again, second there", list(firstRef+" -60", secondRef+" -60"), others(named(firstRef, 60)), true, list(firstRef), done, 1},
+		{"again, second there", list(firstRef+" -60", secondRef+" -60"), others(doneRefund(firstRef, 60)), true, list(firstRef), done, 1},
 		{"again, by hand before", list(firstRef + " -60"), others(byHand(60)), true, list(firstRef), done, 2},
 		{"again, there, by hand before", list(firstRef+" -60", secondRef+" -60"), others(byHand(60)), true, list(firstRef), done, 1},
 		{"again, with an empty list", list(firstRef + " -60"), nil, true, list(firstRef), done, 2},
-		{"again, a later one done", list(firstRef + " -60"), others(named(firstRef, 60)), true, nil, done, 2},
+		{"again, a later one done", list(firstRef + " -60"), others(doneRefund(firstRef, 60)), true, nil, done, 2},
 		{"again, by hand since", list(firstRef + " -60"), others(byHand(60)), true, nil, unknown, 1},
 		{"again, other by hand since", list(firstRef + " -10"), others(byHand(10)), true, nil, done, 2},
 		{"again, other by hand, there", list(firstRef+" -10", secondRef+" -60"), others(byHand(10)), true, nil, done, 1},
@@ -97,11 +97,11 @@ func TestMerchant_Refund_looks_up_first(t *testing.T) {
 		if got.State != c.state || (err == nil) != (c.state != none) || len(l.requests) != c.calls {
 			t.Errorf("%s: %+v, %v, %d calls", c.name, got, err, len(l.requests))
 		}
-		if elsewhere := got.State == refused || got.State == unknown; elsewhere != (got.Code == RefundedElsewhere) {
-			t.Errorf("%s: %+v", c.name, got)
+		if notDone := got.State == refused || got.State == unknown; notDone != (got.Code == RefundedElsewhere) {
+			t.Errorf("%s: outcome %+v, want RefundedElsewhere exactly if it is refused or unknown", c.name, got)
 		}
 		if got.State == done && (got.Ref == thirdRef) != (c.calls == 2) || got.State != done && got.Ref != "" {
-			t.Errorf("%s: %+v", c.name, got)
+			t.Errorf("%s: outcome %+v, want a reference exactly if it is done", c.name, got)
 		}
 	}
 }
@@ -117,9 +117,9 @@ func TestMerchant_Prepare(t *testing.T) {
 		wantCode   string
 	}{
 		{"first", paymentsText("", ""), nil, "", nil, "", ""},
-		{"third", two, []payment.Refund{named(firstRef, 60), byHand(1)}, "", []string{firstRef, secondRef}, "", ""},
-		{"not told", two, []payment.Refund{named(firstRef, 60)}, "", nil, payment.RefundRefused, RefundedElsewhere},
-		{"not told and refused before", two, nil, "1163", nil, payment.RefundRefused, RefundedElsewhere},
+		{"third", two, []payment.Refund{doneRefund(firstRef, 60), byHand(1)}, "", []string{firstRef, secondRef}, "", ""},
+		{"one not recorded", two, []payment.Refund{doneRefund(firstRef, 60)}, "", nil, payment.RefundRefused, RefundedElsewhere},
+		{"one not recorded, refused before", two, nil, "1163", nil, payment.RefundRefused, RefundedElsewhere},
 		{"checked by staff", two, nil, RefundedElsewhere, []string{firstRef, secondRef}, "", ""},
 		{"no such payment", `{"returnCode":"1150"}`, nil, "", nil, payment.RefundRefused, "1150"},
 	} {
@@ -133,7 +133,7 @@ func TestMerchant_Prepare(t *testing.T) {
 	for _, text := range []string{`{"returnCode":"1106"}`, `<html>`, paymentsText("", `{"refundAmount":-60}`)} {
 		_, out, err := merchantOf(t, fakeLINEPay(map[string]string{"payments": text})).Prepare(t.Context(), payment.RefundRequest{Attempt: attempt(), Amount: 60})
 		if !errors.Is(err, payment.ErrGateway) || out.State != "" {
-			t.Errorf("%s: %+v, %v", text, out, err)
+			t.Errorf("Prepare with %s = %+v, %v, want ErrGateway", text, out, err)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestMerchant_signs_the_bytes_sent(t *testing.T) {
 func TestNonce(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	if a, b := Nonce(), Nonce(); a == b || !form.MatchString(a) || !form.MatchString(b) {
-		t.Errorf("%s, %s", a, b)
+		t.Errorf("Nonce = %s and %s, want two different UUIDs of version 4", a, b)
 	}
 }
 

@@ -77,7 +77,7 @@ func (l *fixture) press(page, action string) *url.URL {
 	}
 	to, err := resp.Location()
 	if err != nil || resp.StatusCode != http.StatusSeeOther {
-		l.t.Fatalf("%s: %d, %v", action, resp.StatusCode, err)
+		l.t.Fatalf("button %s: status %d, %v, want a redirect", action, resp.StatusCode, err)
 	}
 	return to
 }
@@ -129,9 +129,9 @@ func TestSimulated_pay(t *testing.T) {
 			l.checks(a, payment.Redirected, "0000")
 			l.confirms(a, payment.Redirected, "1169")
 			to := l.press(page, "pay")
-			back, err := linepay.Read(to.RawQuery)
-			if err != nil || back != (linepay.Return{TransactionID: a.GatewayRef, AttemptID: a.ID}) {
-				t.Fatalf("%s: %+v, %v", to, back, err)
+			returned, err := linepay.Read(to.RawQuery)
+			if err != nil || returned != (linepay.Return{TransactionID: a.GatewayRef, AttemptID: a.ID}) {
+				t.Fatalf("guest sent to %s = %+v, %v, want the attempt's ids", to, returned, err)
 			}
 			if to.Host != "eat.example" || to.Path != "/payment/linepay/confirm" {
 				t.Errorf("sent to %s", to)
@@ -163,8 +163,8 @@ func TestSimulated_guestLeaves(t *testing.T) {
 			t.Errorf("%s: sent to %v", action, to)
 		}
 		if to != nil {
-			if back, err := linepay.Read(to.RawQuery); err != nil || back.AttemptID != a.ID {
-				t.Errorf("%s: %+v, %v", action, back, err)
+			if returned, err := linepay.Read(to.RawQuery); err != nil || returned.AttemptID != a.ID {
+				t.Errorf("guest sent back after %s = %+v, %v, want attempt %s", action, returned, err, a.ID)
 			}
 		}
 		l.checks(a, want.state, want.code)
@@ -206,10 +206,10 @@ func TestSimulated_late(t *testing.T) {
 // A confirmation with a lost or broken response is settled by a check, whether or not the money has moved.
 func TestSimulated_confirm_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
-	for _, spoil := range []linepaysim.Spoil{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
+	for _, response := range []linepaysim.ResponseFault{linepaysim.Lost, linepaysim.Garbled, linepaysim.Broken, linepaysim.Redirect} {
 		for _, moves := range []bool{true, false} {
 			a := l.approved(360, "TWD")
-			l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: spoil, Moves: moves})
+			l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: response, Moves: moves})
 			l.confirms(a, payment.Unknown, "")
 			if moves {
 				l.checks(a, payment.Paid, "0123")
@@ -232,7 +232,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 		code  string
 	}{{"close", payment.Redirected, "0000"}, {"leave", payment.Approved, "0110"}} {
 		l.press(page, c.press)
-		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs})
+		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Hangs})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		l.expect(a, payment.Unknown, "")(l.Confirm(ctx, a))
 		cancel()
@@ -241,7 +241,7 @@ func TestSimulated_confirm_timeout(t *testing.T) {
 	}
 	// The money moves, and the answer is late.
 	b := l.approved(360, "TWD")
-	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Hangs, Moves: true})
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Hangs, Moves: true})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -278,11 +278,11 @@ func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 			paid++
 		case payment.Unknown:
 		default:
-			t.Errorf("told %s", s)
+			t.Errorf("Confirm = %s, want PAID or UNKNOWN", s)
 		}
 	}
 	if paid != 1 {
-		t.Errorf("%d are told PAID", paid)
+		t.Errorf("%d callers received PAID, want 1", paid)
 	}
 	l.checks(a, payment.Paid, "0123")
 }
@@ -293,19 +293,19 @@ func TestSimulated_confirm_wrong(t *testing.T) {
 	more := a
 	more.Amount++
 	if _, err := l.Confirm(t.Context(), more); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another amount: %v", err)
+		t.Errorf("another amount: error %v, want ErrGateway", err)
 	}
 	for code, state := range map[string]payment.State{"1198": payment.Unknown, "9000": payment.Unknown, "1142": payment.Failed} {
 		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Code: code})
 		l.confirms(a, state, code)
 	}
 	l.checks(a, payment.Approved, "0110")
-	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Spoil: linepaysim.Short})
+	l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Response: linepaysim.Short})
 	if r, err := l.Confirm(t.Context(), a); err != nil || r.State != payment.Review || r.Amount != 359 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Confirm of a short amount = %+v, %v, want REVIEW with 359", r, err)
 	}
 	if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Review || r.Amount != 359 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Check of a short amount = %+v, %v, want REVIEW with 359", r, err)
 	}
 }
 
@@ -317,12 +317,12 @@ func TestSimulated_twoAttempts(t *testing.T) {
 	l.confirms(b, payment.Paid, "0000")
 	got, err := l.Refund(t.Context(), payment.RefundRequest{ID: "r", Attempt: b, Amount: 360, Full: true})
 	if got.State != payment.RefundDone || got.Code != "0000" || err != nil {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Refund = %+v, %v, want DONE with code 0000", got, err)
 	}
 	l.checks(a, payment.Paid, "0123")
 	for _, p := range l.sim.Payments() {
 		if (p.Refunded == "360") != (p.TransactionID == b.GatewayRef) {
-			t.Errorf("%+v", p)
+			t.Errorf("payment = %+v, want 360 refunded of the second one only", p)
 		}
 	}
 }
@@ -330,7 +330,7 @@ func TestSimulated_twoAttempts(t *testing.T) {
 // If the response to a start is lost, no payment page exists that could be paid.
 func TestSimulated_start_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
-	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Spoil: linepaysim.Lost, Moves: true})
+	l.faults(linepaysim.Fault{Call: linepaysim.Request, Times: 1, Response: linepaysim.Lost, Moves: true})
 	p := payment.Purchase{
 		Attempt:       payment.Attempt{ID: uid.New(l.clock.Now()), Amount: 360, Currency: "TWD"},
 		ReturnBaseURL: "https://eat.example",
@@ -346,7 +346,7 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 	l.confirms(a, payment.Paid, "0000")
 	r, err := l.Check(t.Context(), p.Attempt) // by its own id
 	if err != nil || r.State != payment.Paid || r.Ref != page.Ref {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("Check by the attempt's id = %+v, %v, want PAID with %s", r, err, page.Ref)
 	}
 }
 
@@ -417,7 +417,7 @@ func TestSimulated_refund_parts(t *testing.T) {
 		{495, payment.RefundDone, "0000"}, {1, payment.RefundRefused, "1165"},
 	} {
 		if got := b.refund(c.amount); got.State != c.state || got.Code != c.code || (got.Ref != "") != (c.state == payment.RefundDone) {
-			t.Errorf("%d: %+v", c.amount, got)
+			t.Errorf("refund of %d = %+v, want %s with code %s", c.amount, got, c.state, c.code)
 		}
 	}
 	b.want(1250, 3)
@@ -427,27 +427,27 @@ func TestSimulated_refund_parts(t *testing.T) {
 // are lost.
 func TestSimulated_refund_partsByHand(t *testing.T) {
 	lost := func(moves bool) linepaysim.Fault {
-		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: moves}
+		return linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: moves}
 	}
 	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
 		b := newKnownRefunds(t)
 		b.faults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
 		if got := b.refund(200); got.State != payment.RefundRefused {
-			t.Fatalf("%+v", got)
+			t.Fatalf("refund = %+v, want REFUSED", got)
 		}
 		b.all = nil // the same row, now recorded as refunded by hand
 		b.refundInPortal(200)
 		for pieces := int64(2); pieces <= 3; pieces++ {
 			b.faults(fault)
 			if got := b.refund(200); got.State != payment.RefundDone || got.Ref == "" {
-				t.Errorf("%+v: %+v", fault, got)
+				t.Errorf("refund of 200 after %+v = %+v, want DONE with a reference", fault, got)
 			}
 			b.want(200*pieces, int(pieces))
 		}
 		b.refundInPortal(200)
 		b.faults(fault)
 		if got := b.refund(450); got.State != payment.RefundDone {
-			t.Errorf("%+v: %+v", fault, got)
+			t.Errorf("refund of 450 after %+v = %+v, want DONE", fault, got)
 		}
 		b.want(1250, 5)
 	}
@@ -460,7 +460,7 @@ func TestSimulated_refund_notNoted(t *testing.T) {
 	b.all = nil
 	for _, amount := range []int64{200, 300} {
 		if got := b.refund(amount); got.State != payment.RefundRefused || got.Code != linepay.RefundedElsewhere {
-			t.Errorf("%+v", got)
+			t.Errorf("refund = %+v, want REFUSED as refunded elsewhere", got)
 		}
 	}
 	b.want(200, 1)
@@ -471,12 +471,12 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 	l := newFixture(t, "/v4")
 	for _, whole := range []bool{true, false} {
 		for _, f := range []linepaysim.Fault{
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost, Moves: true},
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Lost},
-			{Call: linepaysim.Refund, Times: 1, Spoil: linepaysim.Broken, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost, Moves: true},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Lost},
+			{Call: linepaysim.Refund, Times: 1, Response: linepaysim.Broken, Moves: true},
 			{Call: linepaysim.Refund, Times: 1, Code: "9000", Moves: true},
 			{Call: linepaysim.Refund, Times: 1, Code: "1198"},
-			{Call: linepaysim.Details, Times: 1, Spoil: linepaysim.Lost},
+			{Call: linepaysim.Details, Times: 1, Response: linepaysim.Lost},
 			{Call: linepaysim.Details, Times: 1, Code: "1106"},
 		} {
 			a := l.approved(360, "TWD")
@@ -487,14 +487,14 @@ func TestSimulated_refund_lostAnswer(t *testing.T) {
 				r.Amount, r.Full = 360, true
 			}
 			if got, err := l.Refund(t.Context(), r); !errors.Is(err, payment.ErrGateway) || got.State != "" {
-				t.Errorf("%+v: %+v, %v", f, got, err)
+				t.Errorf("Refund after %+v = %+v, %v, want ErrGateway", f, got, err)
 			}
 			r.Sent = true
 			if got, err := l.Refund(t.Context(), r); got.State != payment.RefundDone || got.Code != "0000" || err != nil {
-				t.Errorf("%+v: %+v, %v", f, got, err)
+				t.Errorf("Refund again after %+v = %+v, %v, want DONE with code 0000", f, got, err)
 			}
 			if p := l.sim.Payments()[0]; p.Refunds != 1 || p.Refunded != money.TWD.Format(r.Amount) {
-				t.Errorf("%+v: %+v", f, p)
+				t.Errorf("payment after %+v = %+v, want one refund of %s", f, p, money.TWD.Format(r.Amount))
 			}
 		}
 	}
@@ -514,10 +514,10 @@ func TestSimulated_texts(t *testing.T) {
 		a := p.Attempt
 		a.GatewayRef = page.Ref
 		if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Redirected {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("Check = %+v, %v, want REDIRECTED", r, err)
 		}
 		if got := l.sim.Payments()[0]; got.OrderID != a.ID || got.TransactionID != page.Ref || got.Amount != "12.5" {
-			t.Fatalf("%+v", got)
+			t.Fatalf("payment = %+v, want that of attempt %s for 12.5", got, a.ID)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func productName(s string, limit int) string {
 // Start implements payment.Gateway. LINE Pay has no expiry of its own: the caller of Confirm checks the order's
 // deadline.
 func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page, error) {
-	if !suitable(p.Attempt) {
+	if !supportsAmount(p.Attempt) {
 		return payment.Page{}, payment.ErrUnsuitable
 	}
 	if p.Attempt.GatewayRef != "" { // L1
@@ -141,8 +141,8 @@ func pageOf(a response) (payment.Page, error) {
 	return page, nil
 }
 
-// suitable reports whether LINE Pay supports the amount and the currency.
-func suitable(a payment.Attempt) bool {
+// supportsAmount reports whether LINE Pay supports the amount and the currency.
+func supportsAmount(a payment.Attempt) bool {
 	return payment.LINEPay.CheckAmount(a.Amount, a.Currency) == nil
 }
 

@@ -19,7 +19,7 @@ func TestMerchant_Start(t *testing.T) {
 	l := fakeLINEPay(map[string]string{"request": started})
 	page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
 	if err != nil || page != (payment.Page{URL: "https://pay.example/p", Ref: ref}) {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("Start = %+v, %v, want the page and the reference", page, err)
 	}
 	want := `{"amount":360,"currency":"TWD","orderId":"` + attemptID + `","packages":[{"id":"order","amount":360,` +
 		`"name":"小籠包 \u003c永康店\u003e \u0026 茶","products":[{"name":"小籠包 \u003c永康店\u003e \u0026 茶 A-012","quantity":1,"price":360}]}],` +
@@ -46,7 +46,7 @@ func TestMerchant_Start_words(t *testing.T) {
 	}
 	p.BranchName, p.OrderNumber = "", ""
 	if b := newRequestBody(p); b.Packages[0].Name != "-" || b.Packages[0].Products[0].Name != "-" {
-		t.Errorf("%+v", b.Packages)
+		t.Errorf("packages = %+v, want - for empty names", b.Packages)
 	}
 }
 
@@ -60,13 +60,13 @@ func TestMerchant_Start_refuses(t *testing.T) {
 		p := purchaseOf(attempt())
 		p.Attempt.Amount, p.Attempt.Currency = c.amount, c.currency
 		if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrUnsuitable) {
-			t.Errorf("%d %s: %v", c.amount, c.currency, err)
+			t.Errorf("Start of %d %s: error %v, want ErrUnsuitable", c.amount, c.currency, err)
 		}
 	}
 	p := purchaseOf(attempt())
 	p.Attempt.GatewayRef = ref // L1
 	if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("started twice: %v", err)
+		t.Errorf("started twice: error %v, want ErrGateway", err)
 	}
 	if len(l.requests) != 0 {
 		t.Errorf("%d calls were made", len(l.requests))
@@ -90,7 +90,7 @@ func TestMerchant_Start_answers(t *testing.T) {
 	} {
 		page, err := merchantOf(t, l).Start(t.Context(), purchaseOf(attempt()))
 		if !errors.Is(err, payment.ErrGateway) || page != (payment.Page{}) {
-			t.Errorf("%s: %+v, %v", name, page, err)
+			t.Errorf("Start with %s = %+v, %v, want ErrGateway", name, page, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "a917ab6a") || len(l.requests) != 1) {
 			t.Errorf("%s: %d calls, %v", name, len(l.requests), err)

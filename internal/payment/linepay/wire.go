@@ -44,8 +44,8 @@ var (
 type request struct {
 	name    string // for errors
 	path    string // without the prefix
-	query   string // of a GET
-	body    any    // of a POST; nil makes a GET
+	query   string // query of a GET
+	body    any    // body of a POST; nil makes a GET
 	timeout time.Duration
 }
 

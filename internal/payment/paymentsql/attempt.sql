@@ -76,7 +76,7 @@ FROM @rows($1: id text, attempt_id text, order_id text, method text, source text
 UPDATE payment_mismatch SET cleared_at = $2 WHERE attempt_id = $1 AND cleared_at IS NULL
 
 -- name: mismatch_insert
--- A gateway may report the same amount many times, also after staff have cleared it.
+-- A gateway may report the same amount many times, even after staff have cleared it.
 INSERT INTO payment_mismatch (attempt_id, order_id, amount, currency, reported_at)
 SELECT r.attempt_id, r.order_id, r.amount, r.currency, r.reported_at
 FROM @rows($1: attempt_id text, order_id text, amount int, currency text, reported_at int) AS r

@@ -47,7 +47,7 @@ func TestClaimChecks(t *testing.T) {
 		} {
 			got, err := paymentsql.ClaimChecks(t.Context(), db, at.Add(c.after), 10)
 			if d := cmp.Diff(c.want, ids(got, attemptID)); err != nil || d != "" {
-				t.Errorf("after %v: %v, %s", c.after, err, d)
+				t.Errorf("after %v: %v, (-want +got):\n%s", c.after, err, d)
 			}
 		}
 		got := testenv.Must(paymentsql.Attempts(t.Context(), db, []string{"o"}))(t)
@@ -84,13 +84,13 @@ func TestClaims_atOnce(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				for range n / 10 {
-					some, err := paymentsql.ClaimChecks(t.Context(), db, at, 10)
-					back, errBack := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
-					if err != nil || errBack != nil {
-						t.Errorf("%v, %v", err, errBack)
+					checks, err := paymentsql.ClaimChecks(t.Context(), db, at, 10)
+					refunds, errRefunds := paymentsql.ClaimRefunds(t.Context(), db, at, 10)
+					if err != nil || errRefunds != nil {
+						t.Errorf("ClaimChecks: %v, ClaimRefunds: %v", err, errRefunds)
 					}
 					mu.Lock()
-					claimed, sent = append(claimed, ids(some, attemptID)...), append(sent, ids(back, refundID)...)
+					claimed, sent = append(claimed, ids(checks, attemptID)...), append(sent, ids(refunds, refundID)...)
 					mu.Unlock()
 				}
 			})
@@ -214,7 +214,7 @@ func TestMarkSent(t *testing.T) {
 		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueRefunds(tx, all) }))
 		for id, before := range map[string][]string{"none": nil, "some": {"1", "2"}} {
 			if err := paymentsql.MarkSent(t.Context(), db, id, before); err != nil {
-				t.Errorf("%s: %v", id, err)
+				t.Errorf("MarkSent(%s): %v", id, err)
 			}
 			if err := paymentsql.MarkSent(t.Context(), db, id, []string{"3"}); err == nil {
 				t.Errorf("%s was marked as sent twice", id)
@@ -226,7 +226,7 @@ func TestMarkSent(t *testing.T) {
 		got := testenv.Must(paymentsql.Refunds(t.Context(), db, []string{"o"}))(t)
 		for _, r := range got {
 			if r.Sent != (r.ID != "over") || len(r.PriorRefunds) != map[string]int{"some": 2}[r.ID] {
-				t.Errorf("%+v", r)
+				t.Errorf("refund = %+v, want all but one sent, some after two prior ones", r)
 			}
 		}
 	})
@@ -243,7 +243,7 @@ func TestOwners_and_CountStuck(t *testing.T) {
 		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }))
 		stuck, err := paymentsql.CountStuck(t.Context(), db)
 		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2}, stuck); err != nil || d != "" {
-			t.Errorf("%v %s", err, d)
+			t.Errorf("CountStuck: error %v, (-want +got):\n%s", err, d)
 		}
 		if got, err := paymentsql.Owners(t.Context(), db, []string{"0", "none"}); err != nil || len(got) != 0 {
 			t.Errorf("attempts of an order that is not there belong to %v, %v", got, err)

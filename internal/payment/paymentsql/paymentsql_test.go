@@ -76,7 +76,7 @@ func TestRefunds(t *testing.T) {
 		r.ID = "r"
 		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
 		if diff := cmp.Diff([]payment.Refund{r}, got); err != nil || diff != "" {
-			t.Errorf("%v %s", err, diff)
+			t.Errorf("Refunds: error %v, (-want +got):\n%s", err, diff)
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestMerchant_Check(t *testing.T) {
 		func() (payment.Report, error) { return m.Confirm(t.Context(), testAttempt()) },
 	} {
 		if got, err := ask(); err != nil || got != want {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("report = %+v, %v, want %+v", got, err, want)
 		}
 		var sent map[string]string
 		testenv.NoError(t, json.Unmarshal([]byte(a.bodies[len(a.bodies)-1]), &sent))
@@ -139,12 +139,12 @@ func TestMerchant_Check_answers(t *testing.T) {
 			got, err := merchantAt(t, &api{answer: c.answer}).Check(t.Context(), testAttempt())
 			if c.state == "" {
 				if !errors.Is(err, payment.ErrGateway) || got != (payment.Report{}) {
-					t.Errorf("%+v, %v", got, err)
+					t.Errorf("Check = %+v, %v, want ErrGateway", got, err)
 				}
 				return
 			}
 			if err != nil || got.State != c.state || got.Ref != c.ref || got.Raw != c.answer {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("Check = %+v, %v, want %s with reference %s", got, err, c.state, c.ref)
 			}
 		})
 	}
@@ -156,20 +156,20 @@ func TestMerchant_Check_others(t *testing.T) {
 	other := testAttempt()
 	other.ID = "1dfq5c2v9s6gk0r3b7m1n4t8u2"
 	if got, err := m.Check(t.Context(), other); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another attempt's answer: %+v, %v", got, err)
+		t.Errorf("another attempt's answer: %+v,: error %v, want ErrGateway", got, err)
 	}
 	if got, err := merchantAt(t, &api{answer: refunded("00", "05")}).Check(t.Context(), testAttempt()); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another command's answer: %+v, %v", got, err)
+		t.Errorf("another command's answer: %+v,: error %v, want ErrGateway", got, err)
 	}
 }
 
 // Responses of a server that is not VNPay's, or that fails, are ErrGateway. Redirects are not followed, and no error
 // contains the secret.
 func TestMerchant_unreachable(t *testing.T) {
-	elsewhere := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
-	other := httptest.NewServer(elsewhere)
+	otherServer := &api{answer: queried("00", "00", "15000000", "14422574"), status: http.StatusOK}
+	other := httptest.NewServer(otherServer)
 	defer other.Close()
-	gone := httptest.NewServer(elsewhere)
+	gone := httptest.NewServer(otherServer)
 	gone.Close()
 	servers := map[string]*Merchant{
 		"moved": merchantAt(t, &api{status: http.StatusTemporaryRedirect, header: http.Header{"Location": {other.URL}}}),
@@ -181,11 +181,11 @@ func TestMerchant_unreachable(t *testing.T) {
 		_, other := m.Refund(t.Context(), testRepayment())
 		for _, err := range []error{err, other} {
 			if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), testSecret) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: error %v, want ErrGateway without the secret", name, err)
 			}
 		}
 	}
-	if elsewhere.calls > 0 {
+	if otherServer.calls > 0 {
 		t.Error("a redirect was followed")
 	}
 }
@@ -214,7 +214,7 @@ func TestMerchant_Refund(t *testing.T) {
 	for range 2 {
 		want := payment.RefundOutcome{State: payment.RefundDone, Ref: "14422575", Code: "00"}
 		if got, err := m.Refund(t.Context(), testRepayment()); err != nil || got != want {
-			t.Fatalf("%+v, %v", got, err)
+			t.Fatalf("Refund = %+v, %v, want %+v", got, err, want)
 		}
 	}
 	if a.bodies[0] != a.bodies[1] {
@@ -265,7 +265,7 @@ func TestMerchant_Refund_answers(t *testing.T) {
 			r.Sent = sent
 			got, err := merchantAt(t, &api{answer: c.answer}).Refund(t.Context(), r)
 			if got.State != state || got.Code != c.code || (err == nil) != (state != "") || err != nil && !errors.Is(err, payment.ErrGateway) {
-				t.Errorf("%s: %+v, %v", c.answer, got, err)
+				t.Errorf("Refund with answer %s = %+v, %v, want state %q, code %q", c.answer, got, err, state, c.code)
 			}
 		}
 	}
@@ -289,7 +289,7 @@ func TestMerchant_Refund_besideOthers(t *testing.T) {
 		r.Sent, r.OtherRefunds = true, []payment.Refund{c.other}
 		got, err := merchantAt(t, &api{answer: refunded("94", "")}).Refund(t.Context(), r)
 		if (got.State == payment.RefundDone) != c.known || errors.Is(err, payment.ErrGateway) == c.known {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: Refund = %+v, %v, want done %t", name, got, err, c.known)
 		}
 	}
 }
@@ -350,7 +350,7 @@ func TestMerchant_Refund_unsuitable(t *testing.T) {
 		r := testRepayment()
 		change(&r)
 		if got, err := m.Refund(t.Context(), r); !errors.Is(err, payment.ErrUnsuitable) || got.State != "" {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("Refund with %s = %+v, %v, want ErrUnsuitable", name, got, err)
 		}
 	}
 	if a.calls > 0 {

@@ -96,7 +96,7 @@ func (m *Merchant) Prepare(context.Context, payment.RefundRequest) (before []str
 // AnotherDay.
 func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment.RefundOutcome, error) {
 	a := r.Attempt
-	if !suitable(a) || r.Amount <= 0 || r.Amount > a.Amount || r.Full && r.Amount != a.Amount {
+	if !supportsAmount(a) || r.Amount <= 0 || r.Amount > a.Amount || r.Full && r.Amount != a.Amount {
 		return payment.RefundOutcome{}, payment.ErrUnsuitable
 	}
 	if !r.Full && r.Sent && formatDay(r.DecidedAt.Add(-dayMargin)) != formatDay(m.now().Add(dayMargin)) {
@@ -220,7 +220,7 @@ func (l *scalar) UnmarshalJSON(b []byte) error {
 }
 
 // message is a request or a response of the API; its keys include "vnp_". A field that is missing and one that is empty
-// are the same, also in the signature.
+// are the same, including in the signature.
 type message map[string]scalar
 
 func (a message) get(name string) string { return string(a["vnp_"+name]) }
@@ -235,11 +235,13 @@ func (a message) signedText(names []string) string {
 
 // call signs and sends a request and returns the response and its raw text after verifying the signature (V1). An error
 // means that VNPay was not reached or that the response is not VNPay's.
-func (m *Merchant) call(ctx context.Context, request message, asked, answered []string) (message, string, error) {
+func (m *Merchant) call(
+	ctx context.Context, request message, requestFields, responseFields []string,
+) (message, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	// The hash is not among the signed names, so setting it later does not change the signed text.
-	request.set("SecureHash", m.sign(request.signedText(asked)))
+	request.set("SecureHash", m.sign(request.signedText(requestFields)))
 	raw, err := m.send(ctx, request)
 	if err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: %w", request.get("Command"), err)
@@ -249,7 +251,7 @@ func (m *Merchant) call(ctx context.Context, request message, asked, answered []
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, "", fmt.Errorf("vnpay: %s: the response is not a JSON object", request.get("Command"))
 	}
-	if !m.verify(answer.signedText(answered), answer.get("SecureHash")) {
+	if !m.verify(answer.signedText(responseFields), answer.get("SecureHash")) {
 		return nil, "", &signatureError{answer, request.get("Command")}
 	}
 	return answer, gatewayhttp.Storable(string(raw), maxRaw), nil

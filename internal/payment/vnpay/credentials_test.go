@@ -36,7 +36,7 @@ func TestMerchant_TestCredentials(t *testing.T) {
 		}, server.Client(), sim.Now))(t)
 		for range 2 { // a repetition is another request to VNPay, not a duplicate (94)
 			if got, err := m.TestCredentials(t.Context()); err != nil || got != c.want {
-				t.Errorf("%s: %+v, %v", name, got, err)
+				t.Errorf("TestCredentials with %s = %+v, %v, want %+v", name, got, err, c.want)
 			}
 		}
 	}
@@ -51,17 +51,17 @@ func TestMerchant_TestCredentials_unproven(t *testing.T) {
 		`{"vnp_ResponseCode":"91","vnp_Message":"Transaction not found"}`, `{"vnp_ResponseCode":"00"}`, `{}`, `<html>`,
 	} {
 		if got, err := merchantAt(t, &api{answer: answer}).TestCredentials(t.Context()); err == nil {
-			t.Errorf("%s: %+v", answer, got)
+			t.Errorf("TestCredentials with answer %s = %+v, want an error", answer, got)
 		}
 	}
 	m := merchantAt(t, &api{answer: `{"vnp_ResponseCode":"97","vnp_Message":"` + strings.Repeat("ñ", 300) + `\u0000"}`})
 	got, err := m.TestCredentials(t.Context())
 	if err != nil || got.State != payment.CredentialsRefused || len(got.Message) > payment.MaxCredentialMessage {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("TestCredentials = %+v, %v, want REFUSED with a short message", got, err)
 	}
 	_, err = merchantAt(t, &api{status: http.StatusForbidden}).TestCredentials(t.Context())
 	if status, ok := errors.AsType[gatewayhttp.StatusError](err); !ok || status != http.StatusForbidden {
-		t.Errorf("403: %v", err)
+		t.Errorf("TestCredentials with status 403: error %v, want that status", err)
 	}
 	server := httptest.NewServer(&api{})
 	m = testMerchant(t, server.Client(), server.URL)

@@ -16,7 +16,7 @@ var (
 	// ErrSignature refuses a message without a valid signature. The reply to an IPN is 97.
 	ErrSignature = fault.New(fault.Invalid, "payment_signature_invalid", "This message was not signed by the payment service.")
 	// ErrForm refuses a signed message that is not about a payment of this merchant. The reply to an IPN is 99.
-	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "This is not a valid message of the payment service.")
+	ErrForm = fault.New(fault.Invalid, "payment_return_invalid", "The message from the payment service is invalid.")
 )
 
 // maxQuery is the maximum length of a query in bytes; VNPay's have about 500. A longer one is refused before it is

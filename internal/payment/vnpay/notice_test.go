@@ -88,7 +88,7 @@ func TestMerchant_Read(t *testing.T) {
 		"~ signed encoded":       fmt.Sprintf(tilde, "a~b") + "&vnp_SecureHash=" + mac(fmt.Sprintf(tilde, "a%7Eb")),
 	} {
 		if n, err := m.Read(raw); err != nil || n.AttemptID != testID || n.State != payment.Paid || n.Amount != 150_000 {
-			t.Errorf("%s: %+v, %v", name, n, err)
+			t.Errorf("Read with %s = %+v, %v, want 150000 PAID of attempt %s", name, n, err, testID)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestMerchant_Read_refuses(t *testing.T) {
 		"8 kB":                    raw + "&x=" + strings.Repeat("a", maxQuery),
 	} {
 		if n, err := m.Read(raw); !errors.Is(err, ErrSignature) || n != (Notice{}) {
-			t.Errorf("%s: %+v, %v", name, n, err)
+			t.Errorf("Read with %s = %+v, %v, want ErrSignature", name, n, err)
 		}
 	}
 	for name, v := range map[string]url.Values{
@@ -148,7 +148,7 @@ func TestMerchant_Read_refuses(t *testing.T) {
 		"a number that is none":  with("vnp_TransactionNo", "1e5"),
 	} {
 		if n, err := m.Read(signedQuery(v)); !errors.Is(err, ErrForm) || n != (Notice{}) {
-			t.Errorf("%s: %+v, %v", name, n, err)
+			t.Errorf("Read with %s = %+v, %v, want ErrForm", name, n, err)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestStates(t *testing.T) {
 			ref = "" // an unpaid payment has no number
 		}
 		if err != nil || n.State != c.want || n.Ref != ref || n.Code != c.response+"/"+c.status {
-			t.Errorf("%s/%s: %+v, %v", c.response, c.status, n, err)
+			t.Errorf("codes %s/%s = %+v, %v, want %s with reference %q", c.response, c.status, n, err, c.want, ref)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestRead_texts(t *testing.T) {
 			raw = strings.ReplaceAll(raw, "+", "%20")
 		}
 		if n, err := m.Read(raw); err != nil || n.AttemptID != testID {
-			t.Fatalf("%s: %v", raw, err)
+			t.Fatalf("Read(%s): error %v, want the attempt's notice", raw, err)
 		}
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 		other := raw[:at] + string(raw[at]^1) + raw[at+1:]
@@ -325,7 +325,7 @@ func FuzzRead(f *testing.F) {
 		}
 		n, err := m.Read(raw)
 		if (err == nil) != (n != (Notice{})) {
-			t.Fatalf("%+v, %v", n, err)
+			t.Fatalf("Read = %+v, %v, want either a notice or an error", n, err)
 		}
 		if err == nil && (!genuine(raw) || n.Amount < 0 || n.AttemptID == "") {
 			t.Fatalf("accepted %q as %+v", raw, n)

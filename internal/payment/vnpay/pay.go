@@ -52,12 +52,12 @@ func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error)
 // "vnp_Command=pay"). An unsupported amount or less than a second to pay is payment.ErrUnsuitable.
 func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, error) {
 	a := p.Attempt
-	if !suitable(a) || !p.ExpiresAt.After(m.now()) || p.ExpiresAt.Sub(a.CreatedAt) < time.Second {
+	if !supportsAmount(a) || !p.ExpiresAt.After(m.now()) || p.ExpiresAt.Sub(a.CreatedAt) < time.Second {
 		return payment.Page{}, payment.ErrUnsuitable
 	}
-	back := p.ReturnBaseURL + returnPath
+	returnURL := p.ReturnBaseURL + returnPath
 	// Encoders differ in these characters: VNPay might sign the URL differently and refuse the page.
-	if len(back) > maxInfo || strings.ContainsAny(back, "~*()'!") {
+	if len(returnURL) > maxInfo || strings.ContainsAny(returnURL, "~*()'!") {
 		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
 	}
 	locale, info := localize(p)
@@ -75,14 +75,14 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 		{"vnp_Locale", locale},
 		{"vnp_OrderInfo", info},
 		{"vnp_OrderType", "other"},
-		{"vnp_ReturnUrl", back},
+		{"vnp_ReturnUrl", returnURL},
 	})
 	return payment.Page{URL: m.conf.PayURL + "?" + text + "&" + hashKey + "=" + m.sign(text)}, nil
 }
 
-// suitable reports whether VNPay accepts the attempt's amount and currency. For others VNPay would show an error page
-// and send no report.
-func suitable(a payment.Attempt) bool {
+// supportsAmount reports whether VNPay accepts the attempt's amount and currency. For others VNPay would show an error
+// page and send no report.
+func supportsAmount(a payment.Attempt) bool {
 	return a.Method == payment.VNPay && a.Method.CheckAmount(a.Amount, a.Currency) == nil
 }
 

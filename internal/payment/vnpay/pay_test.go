@@ -34,11 +34,11 @@ func TestMerchant_Start(t *testing.T) {
 	m := testMerchant(t, http.DefaultClient, "")
 	page, err := m.Start(t.Context(), testPurchase())
 	if err != nil || page.Ref != "" {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("Start = %+v, %v, want a page without a reference", page, err)
 	}
 	u, err := url.Parse(page.URL)
 	if err != nil || u.Scheme+"://"+u.Host+u.Path != SandboxPayURL {
-		t.Fatalf("%s, %v", page.URL, err)
+		t.Fatalf("page = %s, %v, want %s", page.URL, err, SandboxPayURL)
 	}
 	signed, hash, _ := strings.Cut(u.RawQuery, "&vnp_SecureHash=")
 	if hash != mac(signed) {
@@ -81,7 +81,7 @@ func TestMerchant_Start_refuses(t *testing.T) {
 		c.change(&p)
 		page, err := m.Start(t.Context(), p)
 		if !errors.Is(err, c.want) || (err == nil) != (page.URL != "") {
-			t.Errorf("%s: %+v, %v", name, page, err)
+			t.Errorf("Start with %s = %+v, %v, want %v", name, page, err, c.want)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestConfig_Validate(t *testing.T) {
 		c.change(&conf)
 		err := conf.Validate()
 		if (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate with %s: error %v, want success %t", name, err, c.ok)
 		}
 		if err != nil && strings.Contains(err.Error(), testSecret) {
 			t.Errorf("%s: the secret stands in %v", name, err)

@@ -16,7 +16,7 @@ RETURNING @columns
 DELETE FROM @table WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 
 -- name: fail
--- died is 0 for a row that will be retried.
+-- died: when the row became a dead letter; 0 if it will be retried.
 UPDATE @table SET @due = r.due, attempts = r.attempts @outcome
 FROM @rows($1: id text, was int, attempts int, due int, died int, reason text) AS r
 WHERE @table.id = r.id AND @table.attempts = r.was AND @pending

@@ -50,13 +50,13 @@ func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v payment
 	if err != nil {
 		return v, err
 	}
-	back, err := r.service.Refunds(ctx, s)
-	m := report.MoneyOf(tries, back)
+	refunded, err := r.service.Refunds(ctx, s)
+	m := report.MoneyOf(tries, refunded)
 	return paymentsView{
 		Head:     headOf(s),
 		Attempts: seq.Map(tries, func(a report.Attempts) attempts { return attempts(a) }),
 		Failures: seq.Map(failed, func(f report.Failures) failures { return failures(f) }),
-		Refunds:  seq.Map(report.Undated(back), func(f report.Refunds) refunds { return refunds(f) }),
+		Refunds:  seq.Map(report.Undated(refunded), func(f report.Refunds) refunds { return refunds(f) }),
 		Totals:   moneySums{m.Captured, m.Refunded, m.Returned, m.Done, m.Kept()},
 	}, err
 }

@@ -174,7 +174,7 @@ func TestReports_json(t *testing.T) {
 		res, text := h.get(name + february)
 		var got, wanted any
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
-			t.Fatalf("%s: %d %s", name, res.StatusCode, text)
+			t.Fatalf("report %s: status %d with body %s, want JSON", name, res.StatusCode, text)
 		}
 		testenv.NoError(t, json.Unmarshal([]byte(want), &wanted))
 		if diff := cmp.Diff(wanted, got); diff != "" {
@@ -240,7 +240,7 @@ func TestHarmless(t *testing.T) {
 		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
 		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
 	} {
-		if got := harmless(cell); got != want {
+		if got := escapeFormula(cell); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestReports_pages(t *testing.T) {
 			Totals struct{ Gross int64 }
 		}
 		if err := json.Unmarshal([]byte(text), &v); err != nil || len(v.Items) != want || v.Total != 2 || v.Totals.Gross != 4000 {
-			t.Errorf("%s: %v %s", query, err, text)
+			t.Errorf("page %s: error %v, body %s, want %d of two rows", query, err, text, want)
 		}
 	}
 }
@@ -266,7 +266,7 @@ func TestReports_unchanged(t *testing.T) {
 	res, _ := h.get("sales-days" + february)
 	again, text := h.get("sales-days"+february, "If-None-Match", res.Header.Get("ETag"))
 	if again.StatusCode != http.StatusNotModified || text != "" {
-		t.Errorf("%d %q", again.StatusCode, text)
+		t.Errorf("unchanged report: status %d with body %q, want 304", again.StatusCode, text)
 	}
 }
 
@@ -297,11 +297,11 @@ func TestReports_broken(t *testing.T) {
 	h := serve(t, report.NewService(broken{reportsql.New(db)}, kitchen))
 	for range 5 {
 		if res, text := h.get("sales-days" + february); res.StatusCode != http.StatusInternalServerError {
-			t.Fatalf("%d %s", res.StatusCode, text)
+			t.Fatalf("report without its table: status %d with body %s, want 500", res.StatusCode, text)
 		}
 	}
 	if res, text := h.get("refunds" + february); res.StatusCode != http.StatusOK {
-		t.Errorf("%d %s", res.StatusCode, text)
+		t.Errorf("another report: status %d with body %s, want 200", res.StatusCode, text)
 	}
 }
 

@@ -86,8 +86,8 @@ func add[V view, I any, P interface {
 	httpapi.RegisterBytes[I, V](ops, "report-"+name, "GET /api/reports/"+name, summary, func(
 		ctx context.Context, in *I,
 	) (*httpapi.Bytes, error) {
-		asked := P(in).span()
-		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), httpapi.IDOf(asked.BranchID), asked.From, asked.To)
+		q := P(in).span()
+		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), httpapi.IDOf(q.BranchID), q.From, q.To)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func add[V view, I any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		return asked.answer(v, name)
+		return q.answer(v, name)
 	}, withCSV)
 }
 
@@ -138,7 +138,7 @@ type sheet struct {
 
 // add adds a row of texts and whole numbers.
 func (s *sheet) add(cells ...any) {
-	s.rows = append(s.rows, seq.Map(cells, func(cell any) string { return harmless(fmt.Sprint(cell)) }))
+	s.rows = append(s.rows, seq.Map(cells, func(cell any) string { return escapeFormula(fmt.Sprint(cell)) }))
 }
 
 // csv returns RFC 4180 CSV with CRLF line ends.
@@ -154,9 +154,9 @@ func (s *sheet) csv() ([]byte, error) {
 
 var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// harmless prevents spreadsheets from executing a text as a formula: a dish may be called =HYPERLINK(...). A number may
-// begin with a minus.
-func harmless(cell string) string {
+// escapeFormula prevents spreadsheets from executing a text as a formula: a dish may be called =HYPERLINK(...). A
+// number may begin with a minus.
+func escapeFormula(cell string) string {
 	if cell == "" || number.MatchString(cell) {
 		return cell
 	}

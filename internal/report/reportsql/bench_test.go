@@ -67,7 +67,7 @@ func BenchmarkYear(b *testing.B) {
 	defer conn.Close(context.Background())
 	for _, q := range year {
 		if _, err := conn.Exec(b.Context(), q, pgx.QueryExecModeExec, *orders); err != nil {
-			b.Fatalf("%.60s: %v", q, err)
+			b.Fatalf("run %.60s: %v", q, err)
 		}
 	}
 	testenv.Must(conn.Exec(b.Context(), "VACUUM ANALYZE"))(b)
@@ -123,7 +123,7 @@ func explainAll(b *testing.B, conn *pgx.Conn) {
 		rows := testenv.Must(conn.Query(b.Context(), text))(b)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
-			b.Fatalf("%s: %v", s.Name, err)
+			b.Fatalf("plan of %s: %v", s.Name, err)
 		}
 		fmt.Printf("%s\n%s\n\n", s.Name, strings.Join(lines, "\n"))
 	})

@@ -33,7 +33,7 @@ type setting struct {
 	Source       string     `json:"source" enum:"PROCESS,STORED,DEFAULT" doc:"PROCESS: set by a flag, the environment or a file; it cannot be changed here."`
 	IsSecret     bool       `json:"isSecret"`
 	IsSet        bool       `json:"isSet"`
-	IsUnreadable bool       `json:"isUnreadable" doc:"The stored value cannot be decrypted with the sealing key: set it again, or restore the key."`
+	IsUnreadable bool       `json:"isUnreadable" doc:"The stored value cannot be decrypted with the settings key: set it again, or restore the key."`
 	NeedsRestart bool       `json:"needsRestart" doc:"The value is in use, but a part of the installation follows only after a restart: for payment_window the timer queue at RabbitMQ."`
 	Help         string     `json:"help"`
 	UpdatedAt    *time.Time `json:"updatedAt" doc:"When the value was stored; null if it is not stored."`

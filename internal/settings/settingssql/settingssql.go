@@ -29,7 +29,7 @@ type Store struct{ db *sqldb.DB }
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
 var scanRow = sqldb.Row(func(row *settings.Row) []any {
-	return []any{&row.Name, &row.Value, sqldb.Bool(&row.Sealed), sqldb.Time(&row.At), &row.By}
+	return []any{&row.Name, &row.Value, sqldb.Bool(&row.Encrypted), sqldb.Time(&row.At), &row.By}
 })
 
 // Rows implements settings.Store.
@@ -58,7 +58,7 @@ func (s *Store) Change(
 		names := slices.Clone(remove)
 		for _, r := range write {
 			names = append(names, r.Name)
-			tx.Queue(stmt("setting_upsert"), r.Name, r.Value, sqldb.Flag(r.Sealed), now.UnixMilli(), r.By)
+			tx.Queue(stmt("setting_upsert"), r.Name, r.Value, sqldb.Flag(r.Encrypted), now.UnixMilli(), r.By)
 		}
 		for _, name := range remove {
 			tx.Queue(stmt("setting_delete"), name)

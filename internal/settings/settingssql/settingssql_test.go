@@ -52,12 +52,12 @@ func TestStore(t *testing.T) {
 		}
 		report, err := auditsql.Verify(t.Context(), db)
 		if err != nil || report.Entries != 3 {
-			t.Errorf("%+v, %v", report, err)
+			t.Errorf("Verify = %+v, %v, want three entries", report, err)
 		}
 	})
 }
 
-// Each change reads what the one before it has stored, also while the setting has no row yet.
+// Each change reads what the one before it has stored, even while the setting has no row yet.
 func TestStore_Change_at_once(t *testing.T) {
 	const n = 8
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

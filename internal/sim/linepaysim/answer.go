@@ -8,7 +8,7 @@ import (
 	"comanda/internal/sim"
 )
 
-// reply is a response of the API. Its HTTP status is 200, also for errors, as at LINE Pay.
+// reply is a response of the API. Its HTTP status is 200, even for errors, as at LINE Pay.
 type reply struct {
 	Code    string `json:"returnCode"`
 	Message string `json:"returnMessage"`
@@ -64,7 +64,7 @@ func (s *Simulator) handle(c Call, do func(r *http.Request, body []byte, f Fault
 				out.Message = f.Message
 			}
 		}
-		s.respond(w, r, f.Spoil, out)
+		s.respond(w, r, f.Response, out)
 	}
 }
 
@@ -89,9 +89,9 @@ func (s *Simulator) exclusive(r *http.Request, do func() reply) (out reply, ok b
 	return do(), true
 }
 
-// respond sends a reply, or spoils it.
-func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, spoil Spoil, out reply) {
-	switch spoil {
+// respond sends a reply, or fails in the way of fault.
+func (s *Simulator) respond(w http.ResponseWriter, r *http.Request, fault ResponseFault, out reply) {
+	switch fault {
 	case Hangs:
 		select {
 		case <-r.Context().Done():

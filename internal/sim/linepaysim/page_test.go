@@ -36,7 +36,7 @@ func TestPage_policy(t *testing.T) {
 		"X-Content-Type-Options": "nosniff",
 	} {
 		if got := w.Header().Get(name); got != want {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("header %s = %s, want %s", name, got, want)
 		}
 	}
 	for _, never := range []string{"<script", "style=\"", "<b>小籠包", "src="} {
@@ -76,7 +76,7 @@ func TestPage_languages(t *testing.T) {
 
 // After the decision, the page shows the result instead of the buttons, with a link back.
 func TestPage_decided(t *testing.T) {
-	for action, c := range map[string]struct{ text, back string }{
+	for action, c := range map[string]struct{ text, backLink string }{
 		"leave":   {paymentPage.Texts("zh-TW")["APPROVED"], "https://eat.example/c?a=1&amp;transactionId="},
 		"cancel":  {paymentPage.Texts("zh-TW")["CANCELED"], "http://other.example:8080/x?transactionId="},
 		"decline": {paymentPage.Texts("zh-TW")["DECLINED"], "http://other.example:8080/x?transactionId="},
@@ -85,8 +85,8 @@ func TestPage_decided(t *testing.T) {
 		_, page := begin(t, s, paymentRequest())
 		press(t, s, page, action)
 		body := getPage(t, s, page).Body.String()
-		if !strings.Contains(body, c.text) || !strings.Contains(body, c.back) || strings.Contains(body, "<button") {
-			t.Errorf("%s: %s", action, body)
+		if !strings.Contains(body, c.text) || !strings.Contains(body, c.backLink) || strings.Contains(body, "<button") {
+			t.Errorf("page after %s = %s, want %q, a link back and no button", action, body, c.text)
 		}
 	}
 }
@@ -98,16 +98,16 @@ func TestPage_redirects(t *testing.T) {
 	want := "https://eat.example/c?a=1&transactionId=" + id + "&orderId=o1"
 	for range 2 { // approved in two windows
 		if w := press(t, s, page, "pay"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != want {
-			t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+			t.Errorf("pay: status %d to %s, want 303 to %s", w.Code, w.Header().Get("Location"), want)
 		}
 	}
 	if w := press(t, s, page, "cancel"); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "http://other.example:8080/x?transactionId="+id+"&orderId=o1" {
-		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+		t.Errorf("cancel: status %d to %s, want 303 to the cancel page", w.Code, w.Header().Get("Location"))
 	}
 	_, page = begin(t, s, paymentRequest())
-	for _, action := range []string{"", "close", "unheard"} {
+	for _, action := range []string{"", "close", "unknown"} {
 		if w := press(t, s, page, action); w.Code != http.StatusOK {
-			t.Errorf("%s: %d", action, w.Code)
+			t.Errorf("button %s: status %d, want 200", action, w.Code)
 		}
 	}
 	now = now.Add(Window)
@@ -118,12 +118,12 @@ func TestPage_redirects(t *testing.T) {
 	}
 	w := press(t, s, page, "pay")
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `value="late"`) || strings.Contains(w.Body.String(), `value="pay"`) {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("pay after the end: status %d with body %s, want only the late button", w.Code, w.Body)
 	}
 	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
 		t.Errorf("late: %d", w.Code)
 	}
-	if w := getPage(t, s, "/pay/unheard"); w.Code != http.StatusNotFound {
+	if w := getPage(t, s, "/pay/unknown"); w.Code != http.StatusNotFound {
 		t.Errorf("an unknown page: %d", w.Code)
 	}
 }

@@ -62,7 +62,7 @@ func (s *Simulator) confirm(r *http.Request, body []byte, f Fault) reply {
 		return codeReply("1153")
 	}
 	p.state, p.paid, p.paidAt = captured, p.amount, now
-	if f.Spoil == Short {
+	if f.Response == Short {
 		p.paid -= 100
 	}
 	return success(map[string]any{"orderId": p.order.OrderID, "transactionId": p.id, "payInfo": p.payInfo()})
@@ -109,16 +109,16 @@ func (s *Simulator) refund(r *http.Request, body []byte, _ Fault) reply {
 	case amount > p.paid-p.refunded:
 		return codeReply("1164")
 	}
-	back := s.addRefund(p, amount)
-	return success(map[string]any{"refundTransactionId": back.id, "refundTransactionDate": stamp(back.at)})
+	refunded := s.addRefund(p, amount)
+	return success(map[string]any{"refundTransactionId": refunded.id, "refundTransactionDate": stamp(refunded.at)})
 }
 
 // addRefund adds a refund without checking what is left. The caller holds the lock.
 func (s *Simulator) addRefund(p *transaction, amount int64) refund {
-	back := refund{s.newID(s.Now()), amount, s.Now()}
-	p.refunds = append(p.refunds, back)
+	added := refund{s.newID(s.Now()), amount, s.Now()}
+	p.refunds = append(p.refunds, added)
 	p.refunded += amount
-	return back
+	return added
 }
 
 // RefundInPortal refunds a part of a payment as staff do in LINE Pay's portal, without a notice. It returns LINE Pay's
@@ -171,10 +171,10 @@ func (p *transaction) record() map[string]any {
 		"payStatus": "CAPTURE", "currency": p.order.Currency, "payInfo": p.payInfo(), "productName": p.title(),
 	}
 	var list []map[string]any
-	for _, back := range p.refunds {
+	for _, refunded := range p.refunds {
 		list = append(list, map[string]any{
-			"refundTransactionId": back.id, "transactionType": "PARTIAL_REFUND", "refundAmount": decimal(-back.amount),
-			"refundTransactionDate": stamp(back.at),
+			"refundTransactionId": refunded.id, "transactionType": "PARTIAL_REFUND", "refundAmount": decimal(-refunded.amount),
+			"refundTransactionDate": stamp(refunded.at),
 		})
 	}
 	if list != nil {

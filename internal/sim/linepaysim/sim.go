@@ -117,29 +117,29 @@ const (
 	Details Call = "details"
 )
 
-// Spoil is a way in which a response fails. Fault.Moves decides whether the request is executed or lost too.
-type Spoil string
+// ResponseFault is a way in which a response fails. Fault.Moves decides whether the request is executed or lost too.
+type ResponseFault string
 
-// The ways to spoil a response.
+// The ways in which a response fails.
 const (
-	Lost     Spoil = "lost"     // the connection closes without a response
-	Hangs    Spoil = "hangs"    // no response until the caller disconnects
-	Garbled  Spoil = "garbled"  // a page of HTML, with status 200
-	Broken   Spoil = "broken"   // status 500
-	Redirect Spoil = "redirect" // status 302 to another address of the simulator
-	Short    Spoil = "short"    // a confirmation captures one unit less than requested
+	Lost     ResponseFault = "lost"     // the connection closes without a response
+	Hangs    ResponseFault = "hangs"    // no response until the caller disconnects
+	Garbled  ResponseFault = "garbled"  // a page of HTML, with status 200
+	Broken   ResponseFault = "broken"   // status 500
+	Redirect ResponseFault = "redirect" // status 302 to another address of the simulator
+	Short    ResponseFault = "short"    // a confirmation captures one unit less than requested
 )
 
-// Fault applies to API calls. A call with a Code or a Spoil is not executed, unless Moves is set and only its response
-// is wrong.
+// Fault applies to API calls. A call with a Code or a Response is not executed, unless Moves is set and only its
+// response is wrong.
 type Fault struct {
-	Call    Call   `json:"call"`    // empty for all calls
-	Times   int    `json:"times"`   // number of calls; 0 for all
-	DelayMS int    `json:"delayMs"` // before anything else
-	Moves   bool   `json:"moves"`
-	Code    string `json:"code"`              // replaces the true code
-	Message string `json:"message,omitempty"` // replaces the text of Code
-	Spoil   Spoil  `json:"spoil"`
+	Call     Call          `json:"call"`    // empty for all calls
+	Times    int           `json:"times"`   // number of calls; 0 for all
+	DelayMS  int           `json:"delayMs"` // before anything else
+	Moves    bool          `json:"moves"`
+	Code     string        `json:"code"`              // replaces the true code
+	Message  string        `json:"message,omitempty"` // replaces the text of Code
+	Response ResponseFault `json:"spoil"`
 }
 
 // Limits of faults. A delay of two minutes is three times the longest timeout that LINE Pay demands of a merchant.
@@ -153,9 +153,9 @@ var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 func (f Fault) validate() error {
 	switch {
 	case f.Call != "" && !slices.Contains([]Call{Request, Check, Confirm, Refund, Details}, f.Call):
-		return errors.New("there is no such call")
-	case f.Spoil != "" && !slices.Contains([]Spoil{Lost, Hangs, Garbled, Broken, Redirect, Short}, f.Spoil):
-		return errors.New("there is no such spoil")
+		return errors.New("unknown value of call")
+	case f.Response != "" && !slices.Contains([]ResponseFault{Lost, Hangs, Garbled, Broken, Redirect, Short}, f.Response):
+		return errors.New("unknown value of spoil")
 	case f.Code != "" && !fourDigits.MatchString(f.Code):
 		return errors.New("a code must have four digits")
 	case f.Times < 0 || f.DelayMS < 0 || f.DelayMS > maxDelayMS:
@@ -166,7 +166,9 @@ func (f Fault) validate() error {
 
 // executes reports whether the call is executed. A short confirmation is executed too: the difference is in what it
 // captures.
-func (f Fault) executes() bool { return f.Moves || f.Code == "" && (f.Spoil == "" || f.Spoil == Short) }
+func (f Fault) executes() bool {
+	return f.Moves || f.Code == "" && (f.Response == "" || f.Response == Short)
+}
 
 // SetFaults replaces all faults. The first that matches a call applies. If one of them is invalid, none is set, and the
 // earlier ones stay.

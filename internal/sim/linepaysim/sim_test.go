@@ -76,7 +76,7 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var a struct{ ReturnCode string }
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusOK {
-		t.Fatalf("%d %s", w.Code, w.Body)
+		t.Fatalf("answer: status %d with body %s, want 200 with JSON", w.Code, w.Body)
 	}
 	return a.ReturnCode
 }
@@ -101,7 +101,7 @@ func begin(t *testing.T, s *Simulator, body string) (id, page string) {
 	testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &a))
 	u, err := url.Parse(a.Info.PaymentURL.Web)
 	if err != nil || u.Host != "example.com" || len(a.Info.TransactionID) != 19 || strings.Contains(w.Body.String(), `"`+a.Info.TransactionID.String()) {
-		t.Fatalf("%s, %v", w.Body, err)
+		t.Fatalf("request = %s, %v, want a page of example.com and a number of 19 digits", w.Body, err)
 	}
 	return a.Info.TransactionID.String(), u.Path
 }
@@ -144,7 +144,7 @@ func TestSimulator_signatures(t *testing.T) {
 			r.Header.Set("X-LINE-Authorization-Nonce", c.nonce)
 			r.Header.Set("X-LINE-Authorization", c.signature)
 			if got := codeOf(t, do(s, r)); (got == "1106") != c.refused {
-				t.Errorf("%s, %s: %s", v.ID, c.what, got)
+				t.Errorf("vector %s with %s: code %s, want refusal %t", v.ID, c.what, got, c.refused)
 			}
 		}
 		s.Close()
@@ -257,7 +257,7 @@ func TestSimulator_delay(t *testing.T) {
 func TestSimulator_Close(t *testing.T) {
 	waiting := make(chan struct{}, 2)
 	s := open(t, Options{After: func(time.Duration) <-chan time.Time { waiting <- struct{}{}; return nil }})
-	testenv.NoError(t, s.SetFaults(Fault{Call: Check, DelayMS: 1, Spoil: Hangs}))
+	testenv.NoError(t, s.SetFaults(Fault{Call: Check, DelayMS: 1, Response: Hangs}))
 	server := httptest.NewServer(s)
 	defer server.Close()
 	r := signed(t, http.MethodGet, "/v4/payments/requests/1/check", "")
@@ -295,7 +295,7 @@ func TestSimulator_forgets_the_oldest(t *testing.T) {
 		t.Errorf("its page as well: %d", w.Code)
 	}
 	if len(s.Payments()) != 2 || s.byID.Len() != 2 || s.byPage.Len() != 2 || s.nonces.Len() != 2 {
-		t.Errorf("%d, %d, %d", s.byID.Len(), s.byPage.Len(), s.nonces.Len())
+		t.Errorf("kept %d payments, %d pages, %d nonces, want 2 of each", s.byID.Len(), s.byPage.Len(), s.nonces.Len())
 	}
 }
 
@@ -316,7 +316,7 @@ func TestSimulator_control(t *testing.T) {
 		``: 400,
 	} {
 		if w := put("application/json; charset=utf-8", body); w.Code != want {
-			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+			t.Errorf("PUT %s: status %d with body %s, want %d", body, w.Code, w.Body, want)
 		}
 	}
 	if w := put("text/plain", `{"faults":[]}`); w.Code != http.StatusUnsupportedMediaType {
@@ -349,12 +349,12 @@ func TestAmounts(t *testing.T) {
 	} {
 		got, ok := hundredths(c.currency, json.Number(c.text))
 		if ok != c.ok || got != c.want {
-			t.Errorf("%s %s: %d, %v", c.currency, c.text, got, ok)
+			t.Errorf("hundredths(%s, %s) = %d, %v, want %d, %v", c.currency, c.text, got, ok, c.want, c.ok)
 		}
 	}
 	for amount, want := range map[int64]string{0: "0", 5: "0.05", 50: "0.5", 100: "1", -1250: "-12.5", 36000: "360"} {
 		if got := decimal(amount); got.String() != want {
-			t.Errorf("%d: %s", amount, got)
+			t.Errorf("decimal(%d) = %s, want %s", amount, got, want)
 		}
 	}
 }

@@ -66,24 +66,24 @@ var (
 // answerAPI serves both commands, which share one URL. It executes the request before it may lose the response, so that
 // a merchant has to find out.
 func (s *Simulator) answerAPI(w http.ResponseWriter, r *http.Request) {
-	var asked message
+	var request message
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, sim.MaxBody))
 	// A float would change the text of a long number, and with it the signature.
 	d.UseNumber()
-	if err := d.Decode(&asked); err != nil {
+	if err := d.Decode(&request); err != nil {
 		http.Error(w, "send JSON", http.StatusBadRequest)
 		return
 	}
 	answer := message{
-		"vnp_ResponseId": strconv.FormatInt(s.Now().UnixNano(), 36), "vnp_Command": asked.get("Command"),
-		"vnp_TmnCode": s.o.TmnCode, "vnp_TxnRef": asked.get("TxnRef"),
+		"vnp_ResponseId": strconv.FormatInt(s.Now().UnixNano(), 36), "vnp_Command": request.get("Command"),
+		"vnp_TmnCode": s.o.TmnCode, "vnp_TxnRef": request.get("TxnRef"),
 	}
 	names := querySaid
-	if asked.get("Command") == "refund" {
+	if request.get("Command") == "refund" {
 		names = refundSaid
-		s.refund(asked, answer)
+		s.refund(request, answer)
 	} else {
-		s.query(asked, answer)
+		s.query(request, answer)
 	}
 	if s.takeLostAnswer() {
 		panic(http.ErrAbortHandler) // closes the connection, like a network failure
@@ -108,15 +108,15 @@ func (b message) setCode(code, message string) {
 }
 
 // validate checks what both commands share. It sets the code of the response if it refuses the request.
-func (s *Simulator) validate(asked, answer message, names string) bool {
+func (s *Simulator) validate(request, answer message, names string) bool {
 	switch {
-	case asked.get("TmnCode") != s.o.TmnCode:
+	case request.get("TmnCode") != s.o.TmnCode:
 		answer.setCode(apiSite, "Invalid TmnCode")
-	case !s.verify(asked.signedText(names), asked.get("SecureHash")):
+	case !s.verify(request.signedText(names), request.get("SecureHash")):
 		answer.setCode(apiSignature, "Invalid checksum")
-	case asked.get("Version") != "2.1.0" || !requestID.MatchString(asked.get("RequestId")) ||
-		!moment.MatchString(asked.get("TransactionDate")) || !moment.MatchString(asked.get("CreateDate")) ||
-		!fields["vnp_IpAddr"].MatchString(asked.get("IpAddr")) || !fields["vnp_OrderInfo"].MatchString(asked.get("OrderInfo")):
+	case request.get("Version") != "2.1.0" || !requestID.MatchString(request.get("RequestId")) ||
+		!moment.MatchString(request.get("TransactionDate")) || !moment.MatchString(request.get("CreateDate")) ||
+		!fields["vnp_IpAddr"].MatchString(request.get("IpAddr")) || !fields["vnp_OrderInfo"].MatchString(request.get("OrderInfo")):
 		answer.setCode(apiForm, "Invalid data format")
 	default:
 		return true
@@ -125,19 +125,19 @@ func (s *Simulator) validate(asked, answer message, names string) bool {
 }
 
 // query serves querydr: the response's code is about the query, its status about the payment.
-func (s *Simulator) query(asked, answer message) {
-	if !s.validate(asked, answer, queryAsked) {
+func (s *Simulator) query(request, answer message) {
+	if !s.validate(request, answer, queryAsked) {
 		return
 	}
-	if asked.get("Command") != "querydr" {
+	if request.get("Command") != "querydr" {
 		answer.setCode(apiForm, "Invalid command")
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.find(asked)
+	p := s.find(request)
 	switch {
-	case !s.requests.Add(s.requestKey(asked), struct{}{}):
+	case !s.requests.Add(s.requestKey(request), struct{}{}):
 		answer.setCode(apiAgain, "Duplicate request")
 	case p == nil:
 		answer.setCode(apiUnknown, "Transaction not found")
@@ -172,14 +172,14 @@ func (b message) setPayment(p *transaction, now time.Time) {
 }
 
 // requestKey returns a request's id with the date, because ids are unique within a day.
-func (s *Simulator) requestKey(asked message) string {
-	return asked.get("RequestId") + "/" + s.Now().In(ict).Format(time.DateOnly)
+func (s *Simulator) requestKey(request message) string {
+	return request.get("RequestId") + "/" + s.Now().In(ict).Format(time.DateOnly)
 }
 
 // find returns the payment with the reference and the creation time in a request. The caller holds the lock.
-func (s *Simulator) find(asked message) *transaction {
-	created := asked.get("TransactionDate")
-	if p := s.transactions.Get(keyOf(asked.get("TxnRef"), created)); p != nil && p.created == created {
+func (s *Simulator) find(request message) *transaction {
+	created := request.get("TransactionDate")
+	if p := s.transactions.Get(keyOf(request.get("TxnRef"), created)); p != nil && p.created == created {
 		return p
 	}
 	return nil
@@ -187,20 +187,20 @@ func (s *Simulator) find(asked message) *transaction {
 
 // refund serves the command refund. The simulator remembers a request's id for the day, and answers a repetition with
 // 94 as VNPay does.
-func (s *Simulator) refund(asked, answer message) {
-	if !s.validate(asked, answer, refundAsked) {
+func (s *Simulator) refund(request, answer message) {
+	if !s.validate(request, answer, refundAsked) {
 		return
 	}
-	kind := asked.get("TransactionType")
-	amount, err := strconv.ParseInt(asked.get("Amount"), 10, 64)
-	if err != nil || amount <= 0 || kind != "02" && kind != "03" || !sender.MatchString(asked.get("CreateBy")) {
+	kind := request.get("TransactionType")
+	amount, err := strconv.ParseInt(request.get("Amount"), 10, 64)
+	if err != nil || amount <= 0 || kind != "02" && kind != "03" || !sender.MatchString(request.get("CreateBy")) {
 		answer.setCode(apiForm, "Invalid data format")
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.find(asked)
-	id := s.requestKey(asked)
+	p := s.find(request)
+	id := s.requestKey(request)
 	switch {
 	// First, because the sandbox refuses every refund of an account without this right.
 	case s.faults.RefundCode != "":
@@ -211,7 +211,7 @@ func (s *Simulator) refund(asked, answer message) {
 		answer.setCode(apiNotPaid, "The transaction was not successful")
 	case p.refunds[id]:
 		answer.setCode(apiAgain, "The refund is being processed")
-	case !p.refundable(amount, kind, asked.get("TransactionNo")):
+	case !p.refundable(amount, kind, request.get("TransactionNo")):
 		answer.setCode(apiOther, "The refund is not possible")
 	default:
 		p.refunds[id], p.whole = true, kind == "02"

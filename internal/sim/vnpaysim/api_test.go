@@ -42,7 +42,7 @@ func TestQuery(t *testing.T) {
 				got, err := ask()
 				if err != nil || got.State != c.state || got.Code != c.code || got.State == payment.Paid != (got.Ref != "") ||
 					got.Code != "91" && got.Amount != 150_000 {
-					t.Errorf("%+v, %v", got, err)
+					t.Errorf("report = %+v, %v, want %s with code %s", got, err, c.state, c.code)
 				}
 			}
 			if strings.Contains(h.story(), "ipn") {
@@ -180,11 +180,11 @@ func TestAPI_strangers(t *testing.T) {
 		conf.PayURL, conf.APIURL = h.api+vnpaysim.PayPath, h.api+vnpaysim.APIPath
 		m := testenv.Must(vnpay.New(conf, newClient(), h.Now))(t)
 		if got, err := m.Check(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("Check of %s = %+v, %v, want ErrGateway", name, got, err)
 		}
 		out, err := m.Refund(t.Context(), h.refundRequest(a, 150_000))
 		if !errors.Is(err, payment.ErrGateway) || strings.Contains(err.Error(), string(conf.HashSecret)) {
-			t.Errorf("%s: %+v, %v", name, out, err)
+			t.Errorf("Refund of %s = %+v, %v, want ErrGateway without the secret", name, out, err)
 		}
 	}
 	h.refunded(0, 0)
@@ -207,7 +207,7 @@ func (t *requestRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A request whose id was used on the same day is refused.
-func TestQuery_again(t *testing.T) {
+func TestQuery_refuses_a_repeated_request_id(t *testing.T) {
 	h, a := paid(t)
 	client := newClient()
 	recorder := &requestRecorder{RoundTripper: client.Transport}
@@ -216,7 +216,7 @@ func TestQuery_again(t *testing.T) {
 		TmnCode: site, HashSecret: secret, PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
 	}, client, h.Now))(t)
 	if got, err := m.Check(t.Context(), a); err != nil || got.State != payment.Paid {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("Check = %+v, %v, want PAID", got, err)
 	}
 	for _, want := range []string{`"vnp_ResponseCode":"94"`, `"vnp_ResponseCode":"00"`} {
 		if _, text := h.browse(http.MethodPost, h.api+vnpaysim.APIPath, recorder.sent); !strings.Contains(text, want) {

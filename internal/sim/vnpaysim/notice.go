@@ -144,5 +144,5 @@ func corrupt(data, hash string, c Corruption) string {
 // returnURL returns the URL to which the browser is redirected. It is never corrupted, because a guest could forge it
 // anyway.
 func (s *Simulator) returnURL(p transaction) string {
-	return sim.WithQuery(p.back.String(), s.notice(p, p.last, ""))
+	return sim.WithQuery(p.returnURL.String(), s.notice(p, p.last, ""))
 }

@@ -158,7 +158,7 @@ func (s *Simulator) showPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// viewOf returns a view in the guest's language. Of VNPay's two, the merchant's is vn or en.
+// viewOf returns a view in the guest's language. VNPay's page has two languages; the merchant passes vn or en.
 func viewOf(r *http.Request, locale string) view {
 	if locale != "en" {
 		locale = "vi"
@@ -180,7 +180,7 @@ func (s *Simulator) show(w http.ResponseWriter, r *http.Request, p transaction, 
 	if state == paid || state == failed {
 		v.Back = s.returnURL(p)
 	}
-	paymentPage.Write(w, http.StatusOK, v.View, v, p.back.String())
+	paymentPage.Write(w, http.StatusOK, v.View, v, p.returnURL.String())
 }
 
 // actOnPage handles the guest's decision. The form posts to the signed pay URL, which authorizes it.

@@ -31,14 +31,14 @@ var ict = time.FixedZone("GMT+7", 7*3600)
 
 // purchase is a valid pay URL.
 type purchase struct {
-	ref     string
-	amount  int64 // in hundredths
-	info    string
-	locale  string // vn or en
-	back    *url.URL
-	created string // as it was sent
-	ends    time.Time
-	data    string // the signed text: pay URLs with the same text are equal
+	ref       string
+	amount    int64 // in hundredths
+	info      string
+	locale    string // vn or en
+	returnURL *url.URL
+	created   string // as it was sent
+	ends      time.Time
+	data      string // the signed text: pay URLs with the same text are equal
 }
 
 // key identifies a payment: references are unique within a day. The day is that of the creation time.
@@ -112,11 +112,11 @@ func purchaseOf(params map[string]string) (purchase, string) {
 	p.amount, errs[0] = strconv.ParseInt(params["vnp_Amount"], 10, 64)
 	created, errs[1] = time.ParseInLocation(layout, p.created, ict)
 	p.ends, errs[2] = time.ParseInLocation(layout, params["vnp_ExpireDate"], ict)
-	p.back, errs[3] = url.Parse(params["vnp_ReturnUrl"])
+	p.returnURL, errs[3] = url.Parse(params["vnp_ReturnUrl"])
 	if slices.ContainsFunc(errs[:], func(err error) bool { return err != nil }) {
 		return purchase{}, errForm
 	}
-	if p.amount < minAmount || p.amount >= maxAmount || !p.ends.After(created) || p.back.Host == "" {
+	if p.amount < minAmount || p.amount >= maxAmount || !p.ends.After(created) || p.returnURL.Host == "" {
 		return purchase{}, errForm
 	}
 	return p, ""

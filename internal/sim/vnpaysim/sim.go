@@ -190,7 +190,7 @@ func (s *Simulator) Faults() Faults {
 	return s.faults
 }
 
-// SetFaults replaces all faults, also for notices that wait for their next attempt.
+// SetFaults replaces all faults, including those of notices that wait for their next attempt.
 func (s *Simulator) SetFaults(f Faults) error {
 	if err := f.validate(); err != nil {
 		return err

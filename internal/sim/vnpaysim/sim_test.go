@@ -83,7 +83,7 @@ func TestControl(t *testing.T) {
 	status, text := h.control(http.MethodPut, "application/json", `{"faults":{"repeat":1,"corrupt":"upper"}}`)
 	want := vnpaysim.Faults{Repeat: 1, Corrupt: vnpaysim.UpperCase}
 	if status != http.StatusOK || h.sim.Faults() != want || !strings.Contains(text, `"repeat":1`) {
-		t.Errorf("%d, %s, %+v", status, text, h.sim.Faults())
+		t.Errorf("PUT: status %d with body %s, faults %+v, want %+v", status, text, h.sim.Faults(), want)
 	}
 	h.act(page, "pay")
 	_, text = h.control(http.MethodGet, "", "")
@@ -103,7 +103,7 @@ func TestControl(t *testing.T) {
 		strings.Repeat(" ", 1<<17) + "{}": http.StatusBadRequest,
 	} {
 		if status, _ := h.control(http.MethodPut, "application/json", body); status != code {
-			t.Errorf("%.40s: %d", body, status)
+			t.Errorf("PUT %.40s: status %d, want %d", body, status, code)
 		}
 	}
 	if status, _ := h.control(http.MethodPut, "text/plain", `{"faults":{}}`); status != http.StatusUnsupportedMediaType {
@@ -115,7 +115,7 @@ func TestControl(t *testing.T) {
 }
 
 // Memory is bounded: the oldest payment is forgotten.
-func TestKeep(t *testing.T) {
+func TestSimulator_forgets_the_oldest_payment(t *testing.T) {
 	h := newMerchant(t, func(o *vnpaysim.Options) { o.Keep = 3 })
 	first, page := h.begin()
 	h.get(page)

@@ -43,36 +43,36 @@ func TestActions(t *testing.T) {
 			}
 			h.wantAttempt(id, c.state, c.changes)
 			if got := h.sim.Payments(); len(got) != 1 || got[0].TransactionNo > 0 != c.money || got[0].Amount != 150_000 {
-				t.Errorf("the gateway has %+v", got)
+				t.Errorf("payments = %+v, want one of 150000", got)
 			}
 			if ref := h.attempt(id).GatewayRef; c.money != (ref != "") {
-				t.Errorf("the attempt has the reference %q", ref)
+				t.Errorf("GatewayRef = %q, want one exactly if money was taken", ref)
 			}
 		})
 	}
 }
 
 // A guest who presses twice pays once: both notifications are about the same transaction and change the attempt once.
-func TestTwice(t *testing.T) {
+func TestPay_in_two_windows(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	if _, text := h.act(page, "twice"); !strings.Contains(text, "back with 00/00") {
-		t.Errorf("the browser ends at %s", text)
+		t.Errorf("browser ends at %s, want the return 00/00", text)
 	}
 	h.wantAttempt(id, payment.Paid, 1)
 	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 1 {
-		t.Errorf("answered %v", codes)
+		t.Errorf("answers = %v, want 00 and 02 once each", codes)
 	}
 	if _, text := h.act(page, "pay"); !strings.Contains(text, "Đã thanh toán.") || strings.Contains(text, "<form") {
-		t.Errorf("pressed again, the page is %s", text)
+		t.Errorf("page after a second payment = %s, want it paid and without a form", text)
 	}
 	h.act(page, "decline")
 	if got := h.sim.Payments(); len(got) != 1 || got[0].State != "PAID" {
-		t.Errorf("the gateway has %+v", got)
+		t.Errorf("payments = %+v, want one, PAID", got)
 	}
 }
 
-func TestReturnFirst(t *testing.T) {
+func TestReturn_before_notification(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{ReturnFirst: true})
 	id, page := h.begin()
@@ -87,18 +87,18 @@ func TestDelay(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{DelayMS: 90_000})
 	id, page := h.begin()
-	back := make(chan struct{})
+	returned := make(chan struct{})
 	go func() {
-		defer close(back)
+		defer close(returned)
 		h.act(page, "pay")
 	}()
 	h.pass(t, 1, 89*time.Second)
 	h.pass(t, 1, 0)
 	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, time.Second)
-	<-back
+	<-returned
 	if got := h.story(); got != "ipn 00, return 00/00" {
-		t.Errorf("received %s", got)
+		t.Errorf("story = %s, want ipn 00, return 00/00", got)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestQuota_ten_concurrent_orders(t *testing.T) {
 	h.act(page, "pay")
 	h.wantAttempt(id, payment.Paid, 1)
 	if codes := h.sim.Answers(); codes["00"] != 1 || codes["02"] != 9 {
-		t.Errorf("answered %v", codes)
+		t.Errorf("answers = %v, want 00 once and 02 nine times", codes)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestRepeated(t *testing.T) {
 	h.act(page, "decline")
 	h.wantAttempt(id, payment.Failed, 1)
 	if got := h.story(); got != "ipn 00, ipn 02, ipn 02, return 24/02" {
-		t.Errorf("received %s", got)
+		t.Errorf("story = %s, want one ipn 00, two ipn 02, return 24/02", got)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestKnownBefore(t *testing.T) {
 	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["02"] == 1 })
 	h.sim.Close()
 	if n := h.Timers(); n != 0 {
-		t.Errorf("%d notices wait to be sent again", n)
+		t.Errorf("%d notifications wait to be sent again, want 0", n)
 	}
 	h.wantAttempt(id, payment.Paid, 0)
 }
@@ -184,7 +184,7 @@ func TestTries(t *testing.T) {
 	testenv.Eventually(t, 10*time.Second, func() bool { return h.sim.Answers()["99"] == 10 }) // VNPay has not read it yet
 	h.sim.Close()
 	if codes := h.sim.Answers(); codes["99"] != 10 || len(codes) != 1 {
-		t.Errorf("answered %v", codes)
+		t.Errorf("answers = %v, want only 99, ten times", codes)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestUnknownAttempt(t *testing.T) {
 	h.mu.Unlock()
 	h.act(page, "pay")
 	if got := h.story(); got != "ipn 01, return 00/00" {
-		t.Errorf("received %s", got)
+		t.Errorf("story = %s, want ipn 01, return 00/00", got)
 	}
 }
 
@@ -236,19 +236,19 @@ func TestWindow(t *testing.T) {
 	id, page := h.begin()
 	late, latePage := h.begin()
 	if _, text := h.get(page); !strings.Contains(text, "01:45:00") {
-		t.Errorf("the page does not say until when: %s", text)
+		t.Errorf("page without its deadline 01:45:00: %s", text)
 	}
 	h.get(latePage)
 	h.pass(t, 0, 15*time.Minute)
 	if _, text := h.get(page); !strings.Contains(text, "Đã hết thời gian") {
-		t.Errorf("after the window the page is %s", text)
+		t.Errorf("page after the window = %s, want it expired", text)
 	}
 	h.act(page, "pay")
 	h.wantAttempt(id, payment.Failed, 1)
 	h.act(latePage, "late")
 	h.wantAttempt(late, payment.Paid, 2)
 	if got := h.story(); got != "ipn 00, return 15/02, ipn 00, return 00/00" {
-		t.Errorf("received %s", got)
+		t.Errorf("story = %s, want a failure before the payment", got)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestLate(t *testing.T) {
 	h.pass(t, 1, 16*time.Minute)
 	h.wantAttempt(id, payment.Redirected, 0)
 	if n := h.Timers(); n != 1 {
-		t.Errorf("%d guests will pay", n)
+		t.Errorf("%d guests will pay, want 1", n)
 	}
 	h.pass(t, 1, time.Minute)
 	h.awaitStory("ipn 00")
@@ -293,20 +293,20 @@ func TestPage_refuses(t *testing.T) {
 		"the same ref once more": {again.URL, "01"},
 	} {
 		if status, text := h.get(c.page); status != http.StatusBadRequest || !strings.Contains(text, `data-code="`+c.code+`"`) || strings.Contains(text, "<form") {
-			t.Errorf("%s: %d, %s", name, status, text)
+			t.Errorf("page with %s: status %d with body %s, want 400 with code %s", name, status, text, c.code)
 		}
 		h.act(c.page, "pay")
 	}
 	_, begun := h.begin()
 	h.pass(t, 0, 15*time.Minute)
 	if status, text := h.get(begun); status != http.StatusBadRequest || !strings.Contains(text, `data-code="15"`) {
-		t.Errorf("opened late: %d, %s", status, text)
+		t.Errorf("page opened late: status %d with body %s, want 400 with code 15", status, text)
 	}
 	if status, _ := h.get(u.String()); status != http.StatusOK {
-		t.Errorf("the sound one: %d", status)
+		t.Errorf("valid page: status %d, want 200", status)
 	}
 	if got := h.sim.Payments(); len(got) != 1 || got[0].State != "ENDED" || h.story() != "" {
-		t.Errorf("%+v, received %s", got, h.story())
+		t.Errorf("payments = %+v with story %s, want one ENDED without a story", got, h.story())
 	}
 }
 
@@ -334,16 +334,16 @@ func TestPage_forms(t *testing.T) {
 		{"vnp_ReturnUrl", "javascript:alert(1)"}, {"vnp_ReturnUrl", "http://a;script-src.example/"}, {"vnp_ReturnUrl", ""},
 	} {
 		if status, text := h.get(signed(c.key, c.value)); status != http.StatusBadRequest || !strings.Contains(text, `data-code="03"`) {
-			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+			t.Errorf("page with %s=%s: status %d with body %s, want 400 with code 03", c.key, c.value, status, text)
 		}
 	}
 	if n := len(h.sim.Payments()); n != 0 {
-		t.Errorf("%d payments were begun", n)
+		t.Errorf("%d payments were started, want 0", n)
 	}
 	for _, c := range []struct{ key, value string }{{"vnp_Amount", "500000"}, {"vnp_BankCode", "NCB"}, {"vnp_Amount", "99999999900"}} {
 		ok.Set("vnp_TxnRef", ok.Get("vnp_TxnRef")+"x")
 		if status, text := h.get(signed(c.key, c.value)); status != http.StatusOK {
-			t.Errorf("%s=%s: %d, %s", c.key, c.value, status, text)
+			t.Errorf("page with %s=%s: status %d with body %s, want 200", c.key, c.value, status, text)
 		}
 	}
 }
@@ -357,6 +357,6 @@ func TestPage_anotherDay(t *testing.T) {
 	_, page = h.begin(func(p *payment.Purchase) { p.Attempt.ID = id })
 	h.act(page, "pay")
 	if got := h.sim.Payments(); len(got) != 2 || got[0].State != "PAID" || got[1].State != "FAILED" {
-		t.Errorf("the gateway has %+v", got)
+		t.Errorf("payments = %+v, want PAID and FAILED", got)
 	}
 }

@@ -170,15 +170,15 @@ type answer struct {
 	body   map[string]any
 }
 
-func (h *fixture) ask(who, method, path, body string) answer {
+func (h *fixture) ask(token, method, path, body string) answer {
 	h.t.Helper()
-	if who != "" {
-		who = "Bearer " + who
+	if token != "" {
+		token = "Bearer " + token
 	}
-	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", who)
+	w := testenv.Serve(h.t, h.server, method, path, body, httpapi.CustomerTokenHeader, "phone", "Authorization", token)
 	a := answer{t: h.t, what: method + " " + path + " " + body, status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
-		h.t.Fatalf("%s: %d %s", a.what, w.Code, w.Body)
+		h.t.Fatalf("%s: status %d with body %s, want JSON", a.what, w.Code, w.Body)
 	}
 	delete(a.body, "$schema")
 	return a
@@ -204,7 +204,7 @@ func (a answer) wantJSON(status int, want string) {
 	var body map[string]any
 	testenv.NoError(a.t, json.Unmarshal([]byte(want), &body))
 	if d := cmp.Diff(body, a.body); a.status != status || d != "" {
-		a.t.Errorf("%s: %d %v, want %d:\n%s", a.what, a.status, a.body, status, d)
+		a.t.Errorf("%s: status %d with body %v, want %d (-want +got):\n%s", a.what, a.status, a.body, status, d)
 	}
 }
 
@@ -278,7 +278,7 @@ func (h *fixture) item(sku string) int64 {
 	h.t.Helper()
 	found, err := h.stores.Store.Items(h.t.Context(), 1, []string{sku})
 	if err != nil || len(found) != 1 {
-		h.t.Fatalf("%s: %v, %v", sku, found, err)
+		h.t.Fatalf("item %s = %v, %v, want one", sku, found, err)
 	}
 	return found[0].ID
 }

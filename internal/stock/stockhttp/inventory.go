@@ -99,12 +99,12 @@ type levelSnapshots struct {
 // look returns the available units of many items. The units may be a minute old, so callers that sell use the exact
 // level or reserve.
 func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
-	who := authz.ActorOf(ctx)
-	branch, err := s.Items.ResolveBranch(ctx, who, httpapi.IDOf(in.BranchID))
+	actor := authz.ActorOf(ctx)
+	branch, err := s.Items.ResolveBranch(ctx, actor, httpapi.IDOf(in.BranchID))
 	if err != nil {
 		return levelSnapshots{}, err
 	}
-	found, err := s.Snapshots.Snapshots(ctx, who, branch, in.ItemID)
+	found, err := s.Snapshots.Snapshots(ctx, actor, branch, in.ItemID)
 	return levelSnapshots{seq.Map(found, func(l stock.LevelSnapshot) levelSnapshot {
 		return levelSnapshot{l.SKU, l.Available, l.At}
 	})}, err
@@ -182,7 +182,7 @@ type settled struct {
 }
 
 // reservationAction confirms, cancels or returns a reservation.
-type reservationAction func(ctx context.Context, who authz.Actor, id string) (stock.Reservation, error)
+type reservationAction func(ctx context.Context, actor authz.Actor, id string) (stock.Reservation, error)
 
 // serve runs the action. Repetitions answer 200 with the same body.
 func (do reservationAction) serve(ctx context.Context, in *reservationIn) (settled, error) {

@@ -190,13 +190,13 @@ func TestInventory_same_id(t *testing.T) {
 				case http.StatusOK:
 					same.Add(1)
 				default:
-					h.t.Errorf("%d %v", a.status, a.body)
+					h.t.Errorf("reservation: status %d with body %v, want 200 or 201", a.status, a.body)
 				}
 			})
 		}
 		wg.Wait()
 		if made.Load() != 1 || same.Load() != 19 {
-			h.t.Errorf("%d were told that they made it, %d that it was there", made.Load(), same.Load())
+			h.t.Errorf("%d received 201 and %d received 200", made.Load(), same.Load())
 		}
 		h.wantLevel("beer", 4, 1, 0)
 	})
@@ -248,17 +248,17 @@ func TestInventory_other_branch(t *testing.T) {
 			{"POST", "/inventory/reservations/sold/confirm", "", "/inventory/reservations/o9/confirm", ""},
 			{"POST", "/inventory/reservations/sold/return", "", "/inventory/reservations/o9/return", ""},
 		} {
-			foreign, none := h.ask("two", c.method, c.path, c.body), h.ask("two", c.method, c.none, c.noneBody)
-			for _, a := range []answer{foreign, none} {
+			otherBranch, none := h.ask("two", c.method, c.path, c.body), h.ask("two", c.method, c.none, c.noneBody)
+			for _, a := range []answer{otherBranch, none} {
 				delete(a.body, "requestId")
 			}
-			if d := cmp.Diff(none.body, foreign.body); d != "" || foreign.status != 404 {
-				h.t.Errorf("%s: %d, and of what is missing %d:\n%s", foreign.what, foreign.status, none.status, d)
+			if d := cmp.Diff(none.body, otherBranch.body); d != "" || otherBranch.status != 404 {
+				h.t.Errorf("%s: %d, and of what is missing %d:\n%s", otherBranch.what, otherBranch.status, none.status, d)
 			}
 			h.ask("", c.method, c.path, c.body).wantRefused(401, "unauthenticated")
 		}
 		if got := h.ask("two", "GET", "/inventory?branchId=1&itemId=rice", "").list(); len(got) != 0 {
-			h.t.Errorf("%v", got)
+			h.t.Errorf("levels of another branch = %v, want none", got)
 		}
 		testenv.Equal(h.t, before, h.read(`SELECT state FROM hold ORDER BY id`))
 		h.wantLevel("rice", 7, 2, 1)
@@ -344,11 +344,11 @@ func TestInventory_snapshots(t *testing.T) {
 		wants := func(what string, rice, beer float64) {
 			h.t.Helper()
 			if d := cmp.Diff(map[string]any{"rice": rice, "beer": beer}, shown()); d != "" {
-				h.t.Errorf("%s: %s", what, d)
+				h.t.Errorf("%s, levels (-want +got):\n%s", what, d)
 			}
 		}
 		if first := h.get(path).list(); len(first) != 2 || first[0]["itemId"] != "beer" {
-			h.t.Errorf("%v", first)
+			h.t.Errorf("levels = %v, want beer before rice", first)
 		}
 		h.try("o1", "rice", 4).wantOK(201, "")
 		wants("kept", 10, 2)
@@ -360,7 +360,7 @@ func TestInventory_snapshots(t *testing.T) {
 		testenv.NoError(h.t, h.window.Warm(h.t.Context()))
 		wants("warmed", 6, 1)
 		if d := cmp.Diff([]string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`)); d != "" {
-			h.t.Errorf("the reads: %s", d)
+			h.t.Errorf("reads (-want +got):\n%s", d)
 		}
 	})
 }
@@ -375,7 +375,7 @@ func TestInventory_rank_decays(t *testing.T) {
 		for i, want := range [][]string{{"5"}, {"5"}, {"2"}, {"2"}, {"1"}, {"1"}, nil} { // every half of an hour
 			testenv.NoError(h.t, h.window.FlushReads(h.t.Context()))
 			if d := cmp.Diff(want, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank`)); d != "" {
-				h.t.Errorf("after %d halves: %s", i, d)
+				h.t.Errorf("after %d halves (-want +got):\n%s", i, d)
 			}
 			h.ahead.Add(int64(30*time.Minute + time.Second))
 		}
@@ -394,7 +394,7 @@ func TestInventory_without_redis(t *testing.T) {
 		h.get("/inventory/rice?branchId=1").wantJSON(200, `{"itemId":"rice","branchId":"1","available":6,"reserved":0,"sold":4}`)
 		for range 2 {
 			if got := h.get("/inventory?branchId=1&itemId=rice").list(); len(got) != 1 || got[0]["available"] != 6.0 {
-				t.Errorf("%v", got)
+				t.Errorf("levels = %v, want 6 of rice", got)
 			}
 		}
 		h.wantBalanced()

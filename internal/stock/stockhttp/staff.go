@@ -185,8 +185,8 @@ func (s staffRoutes) recipe(ctx context.Context, in *httpapi.ByID) (recipe, erro
 }
 
 func (s staffRoutes) setRecipe(ctx context.Context, in *httpapi.BodyByID[recipe]) (recipe, error) {
-	who := authz.ActorOf(ctx)
-	if err := s.Recipes.SetRecipe(ctx, who, in.ID, skuLines(in.Body.Lines)); err != nil {
+	actor := authz.ActorOf(ctx)
+	if err := s.Recipes.SetRecipe(ctx, actor, in.ID, skuLines(in.Body.Lines)); err != nil {
 		return recipe{}, err
 	}
 	return s.recipe(ctx, &httpapi.ByID{ID: in.ID})

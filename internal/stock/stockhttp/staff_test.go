@@ -53,16 +53,16 @@ func TestStock_lifecycle(t *testing.T) {
 	})
 }
 
-// I11: an adjustment repeated under its key is made once and has the same response, also for another user. A different
+// I11: an adjustment repeated under its key is made once and has the same response, even for another user. A different
 // one under the key is refused, and so is one above the maximum.
 func TestStock_adjustment_keys(t *testing.T) {
 	each(t, func(h *fixture) {
 		h.setStock(map[string]int{"rice": 10})
 		h.put("/inventory/rice", `{"branchId":"2","available":3}`).wantOK(200, "")
 		ids := h.read(`SELECT CAST(id AS TEXT) FROM stock_item ORDER BY id`)
-		adjust := func(who string, item int, body string) answer {
+		adjust := func(token string, item int, body string) answer {
 			h.t.Helper()
-			return h.ask(who, "POST", "/api/stock/items/"+ids[item]+"/adjustments", body)
+			return h.ask(token, "POST", "/api/stock/items/"+ids[item]+"/adjustments", body)
 		}
 		const body = `{"kind":"RECEIVE","quantity":5,"note":"of today","clientTxnId":"k1"}`
 		first := adjust("one", 0, body)
@@ -70,7 +70,7 @@ func TestStock_adjustment_keys(t *testing.T) {
 		h.try("o1", "rice", 4).wantOK(201, "")
 		again := adjust("both", 0, body)
 		if d := cmp.Diff(first.body, again.body); d != "" || again.status != 201 {
-			h.t.Errorf("%d: %s", again.status, d)
+			h.t.Errorf("repeated adjustment: status %d, body (-first +again):\n%s", again.status, d)
 		}
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":6,"note":"of today","clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":5,"clientTxnId":"k1"}`).wantRefused(422, "idempotency_mismatch")
@@ -80,7 +80,7 @@ func TestStock_adjustment_keys(t *testing.T) {
 		h.wantLevel("rice", 11, 4, 0)
 		full := adjust("one", 0, `{"kind":"RECEIVE","quantity":999999990,"clientTxnId":"k2"}`).wantRefused(409, "level_too_high")
 		if full.body["available"] != 11.0 || full.body["maximum"] != 1e9 {
-			h.t.Errorf("told %v", full.body)
+			h.t.Errorf("refusal = %v, want 11 available of at most 1e9", full.body)
 		}
 		h.wantLevel("rice", 11, 4, 0)
 		adjust("one", 0, `{"kind":"RECEIVE","quantity":999999989,"clientTxnId":"k2"}`).wantOK(201, "")
@@ -207,9 +207,9 @@ func TestStock_rejects(t *testing.T) {
 		h.put("/inventory/only-two", `{"branchId":"2","available":1}`).wantOK(200, "")
 		eleven := strings.TrimSuffix(strings.Repeat(`{"itemId":"rice","quantity":1},`, 11), ",")
 		for name, c := range map[string]struct {
-			who, method, path, body string
-			status                  int
-			code                    string
+			token, method, path, body string
+			status                    int
+			code                      string
 		}{
 			"foreign list":          {"two", "GET", "/api/stock/items?branchId=1", "", 404, "branch_not_found"},
 			"foreign reservations":  {"two", "GET", "/api/stock/reservations?branchId=1", "", 404, "branch_not_found"},
@@ -241,7 +241,7 @@ func TestStock_rejects(t *testing.T) {
 			"a stranger":      {"three", "GET", "/api/stock/items?branchId=1", "", 401, "unauthenticated"},
 			"an item by name": {"one", "PUT", "/api/stock/items/rice", `{"name":"a"}`, 422, "invalid"},
 		} {
-			h.ask(c.who, c.method, c.path, c.body).wantRefused(c.status, c.code)
+			h.ask(c.token, c.method, c.path, c.body).wantRefused(c.status, c.code)
 			if h.t.Failed() {
 				h.t.Fatalf("in %s", name)
 			}

@@ -122,11 +122,11 @@ func (c *call) hold(id string) *record {
 // commit writes the changes unless a counter would fall below zero.
 func (c *call) commit() bool {
 	for item, n := range c.changes {
-		if was := c.day.counts[item]; was != nil {
-			n.Held += was.Held
-			n.Used += was.Used
+		if counter := c.day.counts[item]; counter != nil {
+			n.Held += counter.Held
+			n.Used += counter.Used
 			if !n.capped {
-				n.Cap, n.capped = was.Cap, was.capped
+				n.Cap, n.capped = counter.Cap, counter.capped
 			}
 		}
 		if n.Held < 0 || n.Used < 0 {

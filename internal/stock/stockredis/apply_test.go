@@ -19,8 +19,8 @@ func TestCache_Apply_names_rejected_operations(t *testing.T) {
 		for i := range ops {
 			ops[i] = stock.Op{Kind: stock.OpHeld, Hold: f.NewHold(stock.Line{Item: stocktest.Tea, Qty: 1})}
 		}
-		spoilt := []int{0, 1, 100, maxBatch, len(ops) - 1}
-		for _, p := range spoilt {
+		corrupted := []int{0, 1, 100, maxBatch, len(ops) - 1}
+		for _, p := range corrupted {
 			testenv.NoError(t, f.db.Do(f.Context(), "SET", recordKey(f.Scope, ops[p].Hold.ID), "x").Err())
 		}
 		ops[7].Hold.Lines, ops[9].Kind = nil, "UNHEARD"
@@ -29,7 +29,7 @@ func TestCache_Apply_names_rejected_operations(t *testing.T) {
 		if !errors.As(err, &rejected) || !errors.Is(err, redisdb.ErrReply) || !errors.Is(err, stock.ErrInvalidLines) {
 			t.Fatalf("the error is %v", err)
 		}
-		want := slices.Sorted(slices.Values(append(spoilt, 7, 9)))
+		want := slices.Sorted(slices.Values(append(corrupted, 7, 9)))
 		for i := range ops {
 			bad := slices.Contains(want, i)
 			if applied[i] == bad || (rejected.Ops[i] != nil) != bad {

@@ -22,11 +22,11 @@ func TestMain(m *testing.M) {
 const patience = 10 * time.Second // the machine is shared with other tests
 
 func TestCache(t *testing.T) {
-	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { stocktest.AdmissionCache(t, on(db)) })
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { stocktest.AdmissionCache(t, cacheOf(db)) })
 }
 
-// on returns a constructor of caches on a Redis.
-func on(db *redisdb.DB) stocktest.NewCache {
+// cacheOf returns a constructor of caches on a Redis.
+func cacheOf(db *redisdb.DB) stocktest.NewCache {
 	return func(t *testing.T, now func() time.Time, reg prometheus.Registerer) (stock.AdmissionCache, stocktest.StateReader) {
 		c := New(db, Config{Now: now, Timeout: patience, Metrics: reg})
 		return c, func(s stock.Scope, epoch string, ids []string) map[string]stock.State {
@@ -43,7 +43,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, db *redisdb.DB) *fixture {
 	t.Helper()
-	return newFixtureOf(stocktest.NewCacheFixture(t, on(db), stocktest.TodaysQuotas()))
+	return newFixtureOf(stocktest.NewCacheFixture(t, cacheOf(db), stocktest.TodaysQuotas()))
 }
 
 func newFixtureOf(f *stocktest.CacheFixture) *fixture { return &fixture{f, f.AdmissionCache.(*Cache)} }
@@ -52,7 +52,7 @@ func newFixtureOf(f *stocktest.CacheFixture) *fixture { return &fixture{f, f.Adm
 func each(t *testing.T, test func(f *fixture)) {
 	t.Helper()
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		stocktest.EachScope(t, on(db), func(f *stocktest.CacheFixture) { test(newFixtureOf(f)) })
+		stocktest.EachScope(t, cacheOf(db), func(f *stocktest.CacheFixture) { test(newFixtureOf(f)) })
 	})
 }
 

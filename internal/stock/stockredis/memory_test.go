@@ -53,7 +53,7 @@ func (f *fixture) placed(n int) []stock.Hold {
 		ops[i] = stock.Op{Kind: stock.OpHeld, Hold: holds[i]}
 		all.Go(func() {
 			if v, err := f.Reserve(context.Background(), holds[i]); err != nil || v.Status != stock.Admitted {
-				f.Errorf("%+v, %v", v, err)
+				f.Errorf("Reserve = %+v, %v, want ADMITTED", v, err)
 			}
 		})
 	}

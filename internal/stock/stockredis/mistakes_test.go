@@ -83,7 +83,7 @@ func TestMistake_record_expires_before_its_effect(t *testing.T) { // every order
 
 func TestMistake_life_by_another_clock(t *testing.T) { // Redis expired keys by its own clock
 	each(t, func(f *fixture) {
-		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // of the deciding clock, before Redis's
+		for _, ahead := range []time.Duration{-48 * time.Hour, 48 * time.Hour} { // how far the deciding clock is ahead of Redis's
 			f.Now = time.Now().Add(ahead)
 			f.Rebuild()
 			tried, held := f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1}), f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 1})

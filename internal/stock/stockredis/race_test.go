@@ -61,14 +61,14 @@ func flushInTheMiddle(f *fixture, home *testenv.Server) {
 		})
 	}
 	all.Go(func() {
-		if said := home.Say("FLUSHALL"); !strings.HasPrefix(said, "+OK") {
-			t.Errorf("FLUSHALL is answered %q", said)
+		if reply := home.Say("FLUSHALL"); !strings.HasPrefix(reply, "+OK") {
+			t.Errorf("FLUSHALL is answered %q", reply)
 		}
 		flushed.Store(true)
 	})
 	all.Wait()
-	if said := home.Say("DBSIZE"); !strings.HasPrefix(said, ":0\r") {
-		t.Errorf("keys were written to an unknown scope: %q", said)
+	if reply := home.Say("DBSIZE"); !strings.HasPrefix(reply, ":0\r") {
+		t.Errorf("keys were written to an unknown scope: %q", reply)
 	}
 	f.Rebuild()
 	f.WantTry(f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 10}), stock.Admitted)
@@ -203,7 +203,7 @@ func TestCache_largest_calls(t *testing.T) {
 		}
 		all.Wait()
 		if applied, err := f.Apply(f.Context(), ops); err != nil || slices.Contains(applied, false) {
-			t.Errorf("%v, %v", applied, err)
+			t.Errorf("Apply = %v, %v, want all applied", applied, err)
 		}
 		items := make([]int64, 0, len(im.Counts))
 		for _, c := range im.Counts {
@@ -215,7 +215,7 @@ func TestCache_largest_calls(t *testing.T) {
 		}
 		for _, c := range counts[3:] {
 			if c.Held != 0 || c.Used != 1 {
-				t.Fatalf("%+v", c)
+				t.Fatalf("counter = %+v, want one used unit", c)
 			}
 		}
 	})

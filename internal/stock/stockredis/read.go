@@ -18,16 +18,16 @@ const unknownItem = -2 // read.lua's cap of an item that the scope lacks
 // an unknown scope.
 func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
 	counts = make([]stock.Count, 0, len(items))
-	for some := range slices.Chunk(items, maxCounters) {
-		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), seq.Map(some, decimal)).Ints()
+	for batch := range slices.Chunk(items, maxCounters) {
+		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), seq.Map(batch, decimal)).Ints()
 		if err != nil {
 			return nil, false, err
 		}
-		if len(ns) != 1+3*len(some) {
+		if len(ns) != 1+3*len(batch) {
 			g.metrics.Unknown()
 			return nil, false, nil
 		}
-		for i, item := range some {
+		for i, item := range batch {
 			if c := ns[1+3*i : 4+3*i]; c[0] != unknownItem {
 				counts = append(counts, stock.Count{Item: item, Cap: c[0], Held: c[1], Used: c[2]})
 			}

@@ -89,7 +89,7 @@ func accepted(n int64, err error) error {
 type loader struct {
 	g        *Cache
 	im       stock.ScopeSnapshot
-	end      time.Time // of the records
+	end      time.Time // end of the records
 	counters []string  // four fields per counter
 	holds    []string
 	records  []keyspace.Key

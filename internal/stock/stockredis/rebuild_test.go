@@ -16,7 +16,7 @@ func TestCache_rebuild_fails_after_flush(t *testing.T) {
 		epoch := f.Begin()
 		testenv.NoError(t, f.db.Do(f.Context(), "DEL", counterKeys(f.Scope, 0)[0]).Err())
 		if err := f.FinishRebuild(f.Context(), f.Snapshot(epoch)); !errors.Is(err, stock.ErrSuperseded) {
-			t.Errorf("a rebuild finished over an emptied Redis: %v", err)
+			t.Errorf("a rebuild finished over an emptied Redis: error %v, want ErrSuperseded", err)
 		}
 	})
 }

@@ -147,12 +147,12 @@ func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 	}
 	testenv.NoError(b, stocksql.NewCounters(b.db).Ensure(ctx, h))
 	testenv.NoError(b, b.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		balances, was := stock.NewBalances(), b.states[h.ID]
+		balances, before := stock.NewBalances(), b.states[h.ID]
 		stocksql.QueueLock(tx, stocksql.KeysOf([]stock.Hold{h}), balances)
 		if err := tx.Flush(ctx); err != nil {
 			return err
 		}
-		if was == "" {
+		if before == "" {
 			if o, short := balances.Reserve(h, stock.Held); o != stock.Applied {
 				return fmt.Errorf("take: %d, %v", o, short)
 			}
@@ -163,18 +163,18 @@ func (b *busyRebuild) change() (entries []stock.OutboxEntry) {
 		if err != nil {
 			return err
 		}
-		balances.LoadHold(all[0].Hold, was)
+		balances.LoadHold(all[0].Hold, before)
 		kind, becomes, act := stock.OpCancel, stock.Released, balances.Release
 		switch {
-		case was == stock.Held && step == 1:
+		case before == stock.Held && step == 1:
 			kind, becomes, act = stock.OpConfirm, stock.Confirmed, balances.Confirm
-		case was == stock.Confirmed:
+		case before == stock.Confirmed:
 			kind, becomes, act = stock.OpReturn, stock.Returned, balances.Return
 		}
 		if act(h.ID) != stock.Applied {
 			return nil // the hold has ended
 		}
-		stocksql.QueueTransitions(tx, []stock.Transition{{ID: h.ID, From: was, To: becomes}}, now.UnixMilli())
+		stocksql.QueueTransitions(tx, []stock.Transition{{ID: h.ID, From: before, To: becomes}}, now.UnixMilli())
 		return b.end(ctx, tx, balances, stock.Op{Kind: kind, Hold: all[0].Hold}, becomes, &entries)
 	}))
 	return entries

@@ -23,8 +23,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// spoil replaces the record of a hold with a value of another type, so that every script fails on it.
-func spoil(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
+// corruptHold replaces the record of a hold with a value of another type, so that every script fails on it.
+func corruptHold(t *testing.T, redis *redisdb.DB, h stock.Hold) keyspace.Key {
 	t.Helper()
 	key := keyspace.HoldRecord(h.Scope.Branch, h.ID)
 	testenv.NoError(t, redis.Do(t.Context(), "SET", key, "a stranger's").Err())
@@ -63,7 +63,7 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		for _, h := range []stock.Hold{k.hold(1), bad, k.hold(2)} {
 			k.commit(t, h)
 		}
-		key := spoil(t, redis, bad)
+		key := corruptHold(t, redis, bad)
 		k.setRebuildable(false)
 		k.jump(5 * time.Second)
 		k.wantLeft(t, 1, 0, 3)
@@ -76,12 +76,12 @@ func TestSyncer_dead_letters_poisoned_entry(t *testing.T) {
 		}
 		k.jump(pause + 3*time.Second)
 		k.recover(t)
-		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
-			t.Fatalf("after ten attempts %d wait, %d are dead and %d were reported", w, d, k.givenUp)
+		if w, d := k.left(t); w != 0 || d != 1 || k.deadLetters != 1 {
+			t.Fatalf("after ten attempts %d wait, %d are dead and %d were reported", w, d, k.deadLetters)
 		}
 		k.jump(time.Hour)
 		k.recover(t)
-		if w, d := k.left(t); w != 0 || d != 1 || k.givenUp != 1 {
+		if w, d := k.left(t); w != 0 || d != 1 || k.deadLetters != 1 {
 			t.Fatalf("the dead entry was tried: %d wait, %d are dead", w, d)
 		}
 		testenv.NoError(t, redis.Do(t.Context(), "DEL", key).Err())
@@ -120,7 +120,7 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 	})
 }
 
-var entrySpoil = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_outbox SET ops = '[' WHERE id = $1`)}}).Must("it")
+var corruptEntry = sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE redis_outbox SET ops = '[' WHERE id = $1`)}}).Must("it")
 
 // A row that was edited by hand blocks no other.
 func TestSyncer_survives_unreadable_entry(t *testing.T) {
@@ -129,7 +129,7 @@ func TestSyncer_survives_unreadable_entry(t *testing.T) {
 		k := newSyncerFixtureOn(t, db, redis, 100)
 		first := k.commit(t, k.hold(5))[0]
 		k.commit(t, k.hold(1))
-		testenv.Must(db.Exec(t.Context(), entrySpoil, first.ID))(t)
+		testenv.Must(db.Exec(t.Context(), corruptEntry, first.ID))(t)
 		k.jump(time.Minute)
 		k.wantLeft(t, 1, 0, 1)
 	})
@@ -148,7 +148,7 @@ func TestSyncer_outage_costs_no_attempts(t *testing.T) {
 			k.recover(t)
 			entries, err := stocksql.New(db).Unapplied(t.Context(), time.Now().Add(time.Hour), "", 10)
 			if err != nil || len(entries) != 1 || entries[0].Attempts != 0 {
-				t.Errorf("%s: %+v, %v", when, entries, err)
+				t.Errorf("entries %s = %+v, %v, want one without attempts", when, entries, err)
 			}
 		}
 		setMemory(t, server.Addr(), "1")

@@ -35,7 +35,7 @@ func TestScripts_golden(t *testing.T) {
 	}
 	want := testenv.Must(os.ReadFile(path))(t)
 	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("run the test with -update if this is meant:\n%s", d)
+		t.Errorf("script (-want +got); run the test with -update if this is meant:\n%s", d)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestSnapshotCache(t *testing.T) {
 		rice.Available = 4
 		testenv.NoError(t, hot.Write(t.Context(), []stock.LevelSnapshot{rice}))
 		if got, err = hot.Read(t.Context(), 7, []string{"rice"}); err != nil || len(got) != 1 || got[0] != rice {
-			t.Errorf("%v, %v", got, err)
+			t.Errorf("Read = %v, %v, want the snapshot that was written", got, err)
 		}
 	})
 }

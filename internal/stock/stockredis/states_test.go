@@ -13,9 +13,9 @@ import (
 // read after ReadScope, not together with it, so a difference to SQL counts only if a second reading still shows it.
 func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
 	states := make(map[string]stock.State, len(ids))
-	for some := range slices.Chunk(ids, maxLines) {
-		cmds := make([]redisdb.Cmd, len(some))
-		for i, id := range some {
+	for batch := range slices.Chunk(ids, maxLines) {
+		cmds := make([]redisdb.Cmd, len(batch))
+		for i, id := range batch {
 			cmds[i] = redisdb.Command("HGET", recordKey(s, id), "s")
 		}
 		replies, err := g.db.DoMulti(ctx, cmds...)
@@ -28,7 +28,7 @@ func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []s
 				return nil, err
 			}
 			if state, of, _ := strings.Cut(text, " "); state != "" && (of == "" || of == epoch) {
-				states[some[i]] = stock.State(state)
+				states[batch[i]] = stock.State(state)
 			}
 		}
 	}

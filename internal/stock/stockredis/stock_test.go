@@ -156,10 +156,10 @@ func TestSyncer_parts_all_or_nothing(t *testing.T) {
 		p.wantStock(t, 0, 0)
 		quota(0)
 
-		mine := p.hold(3)
-		p.wantTry(t, mine, stock.Admitted)
-		mine.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
-		p.wantTry(t, mine, stock.Refused)
+		ownHold := p.hold(3)
+		p.wantTry(t, ownHold, stock.Admitted)
+		ownHold.Stock = []stock.Line{{Item: p.rice, Qty: 11}} // the same id, for more than is left besides its own units
+		p.wantTry(t, ownHold, stock.Refused)
 		p.wantTry(t, p.reservation("r", 1), stock.Admitted)
 		p.wantStock(t, 1, 0)
 		quota(3)
@@ -239,7 +239,7 @@ func TestSyncer_orders_and_reservations_share_stock(t *testing.T) {
 		p.wantTry(t, order, stock.Admitted)
 		p.syncer.EnqueueCommitted(p.commit(t, order)) // only its quotas; its stock is still a provisional hold
 		if v := p.wantTry(t, p.reservation("r", 3), stock.Refused); len(v.Short) != 1 || v.Short[0].Available != 2 {
-			t.Errorf("%+v", v)
+			t.Errorf("Reserve = %+v, want a shortage with 2 available", v)
 		}
 	})
 }

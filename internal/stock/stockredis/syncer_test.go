@@ -27,11 +27,11 @@ type syncerFixture struct {
 	syncer *stock.Syncer
 	scope  stock.Scope
 
-	mu      sync.Mutex
-	ahead   time.Duration // how far the syncer's clock is ahead
-	lasting bool          // if set, no scope can be rebuilt
-	givenUp int           // number of dead entries
-	drift   int64         // units, at the last comparison
+	mu          sync.Mutex
+	ahead       time.Duration // how far the syncer's clock is ahead
+	lasting     bool          // if set, no scope can be rebuilt
+	deadLetters int           // number of dead entries
+	drift       int64         // units, at the last comparison
 }
 
 func newSyncerFixture(t *testing.T, redis *redisdb.DB, quota int64) *syncerFixture {
@@ -51,7 +51,7 @@ func newSyncerFixtureOn(t *testing.T, db *sqldb.DB, redis *redisdb.DB, quota int
 	k.gate = stockredis.New(redis, stockredis.Config{Now: time.Now, Timeout: 5 * time.Second})
 	k.syncer = stock.NewSyncer(stock.SyncerConfig{
 		Cache: k.gate, Store: stocksql.New(k.db), Now: now, RebuildInterval: -1, Log: slog.New(slog.DiscardHandler),
-		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.gaveUp, Drift: k.drifts},
+		EndOfDay: k.ends, Observer: stock.Observer{DeadLettered: k.countDeadLetters, Drift: k.drifts},
 	})
 	t.Cleanup(k.syncer.Close)
 	testenv.NoError(t, k.syncer.Rebuild(t.Context(), k.scope))
@@ -82,10 +82,10 @@ func (k *syncerFixture) drifts(units int64) {
 	k.drift = units
 }
 
-func (k *syncerFixture) gaveUp(entries int) {
+func (k *syncerFixture) countDeadLetters(entries int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.givenUp += entries
+	k.deadLetters += entries
 }
 
 func (k *syncerFixture) hold(qty int64) stock.Hold {
@@ -188,11 +188,11 @@ func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 		if v := k.syncer.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
 			t.Fatalf("try: %+v", v)
 		}
-		mine := k.hold(10)
-		if v := k.syncer.Reserve(t.Context(), mine); v.Status != stock.Cold {
+		ownHold := k.hold(10)
+		if v := k.syncer.Reserve(t.Context(), ownHold); v.Status != stock.Cold {
 			t.Errorf("units of a dead provisional hold: %+v", v)
 		}
-		k.commit(t, mine)
+		k.commit(t, ownHold)
 		k.jump(time.Second) // refusals may reuse a reading of the counters for a moment
 		if v := k.syncer.Reserve(t.Context(), k.hold(3)); v.Status != stock.Refused {
 			t.Errorf("units that are sold: %+v", v)

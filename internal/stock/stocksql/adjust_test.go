@@ -40,7 +40,7 @@ func TestReservations_Adjust(t *testing.T) {
 			a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: c.kind, Units: c.units, Note: "as the test says"}
 			level, err := s.second.reservations.Adjust(t.Context(), syncer, a)
 			if code(err) != c.err || level.Available != c.want || level.Reserved != 3 || level.Sold != 2 {
-				t.Errorf("%s %d: %+v, %v", c.kind, c.units, level, err)
+				t.Errorf("Adjust by %s %d = %+v, %v, want %d available, code %q", c.kind, c.units, level, err, c.want, c.err)
 			}
 			s.wantLevel(item, c.want, 3, 2)
 		}
@@ -55,7 +55,7 @@ func TestReservations_Adjust_races(t *testing.T) {
 		item := s.receive("rice", 1)
 		s.awaitBuilt()
 		var held atomic.Int64
-		s.atOnce(80, func(i int, p *process) {
+		s.inParallel(80, func(i int, p *process) {
 			if i%4 < 2 {
 				a := stock.Adjustment{Branch: s.branch, SKU: "rice", Kind: stock.Received, Units: 3}
 				if _, err := p.reservations.Adjust(context.Background(), syncer, a); err != nil {
@@ -93,13 +93,13 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		s.mustReserve("held", rice(3))
 		first, err := s.keyed(s.process, "k1", "rice", stock.Received, 5)
 		if err != nil || first.Available != 12 {
-			t.Fatalf("%+v, %v", first, err)
+			t.Fatalf("Adjust = %+v, %v, want 12 available", first, err)
 		}
 		s.must(s.stores.Confirm(t.Context(), syncer, "held"))
 		s.mustReserve("more", rice(4))
 		again, err := s.keyed(s.second, "k1", "rice", stock.Received, 5)
 		if diff := cmp.Diff(first, again); diff != "" || err != nil {
-			t.Errorf("%v:\n%s", err, diff)
+			t.Errorf("repeated Adjust: error %v, (-first +again):\n%s", err, diff)
 		}
 		for name, c := range map[string]struct {
 			sku   string
@@ -109,7 +109,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 			"other units": {"rice", stock.Received, 6}, "other kind": {"rice", stock.Wasted, 5}, "other item": {"eggs", stock.Received, 5},
 		} {
 			if _, err := s.keyed(s.second, "k1", c.sku, c.kind, c.units); !errors.Is(err, stock.ErrKeyReused) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("key reused with %s: error %v, want ErrKeyReused", name, err)
 			}
 		}
 		s.wantLevel(item, 8, 4, 3)
@@ -117,7 +117,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		// A count that changes nothing is stored as well; otherwise its repetition would undo later changes.
 		for range 2 {
 			if l, err := s.keyed(s.process, "k2", "rice", stock.Counted, 8); err != nil || l.Available != 8 {
-				t.Errorf("%+v, %v", l, err)
+				t.Errorf("count of 8 = %+v, %v, want 8 available", l, err)
 			}
 			s.receive("rice", 2)
 		}
@@ -127,7 +127,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		s.wantRefused("insufficient_stock", err)
 		s.receive("rice", 1)
 		if l, err := s.keyed(s.second, "k3", "rice", stock.Wasted, 13); err != nil || l.Available != 0 {
-			t.Errorf("%+v, %v", l, err)
+			t.Errorf("waste of 13 = %+v, %v, want 0 available", l, err)
 		}
 		// Rows: the receipt of 10, k1, k2, 2, 2, 1, k3. Refusals and repetitions write none.
 		if _, total, err := s.ledger.Adjustments(t.Context(), item, 10, 0); total != 7 || err != nil {
@@ -146,7 +146,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 		for round := range 12 {
 			key, other := name(round), rand.IntN(2) == 0 // another item, or another quantity
 			var won [2]atomic.Int64
-			s.atOnce(16, func(i int, p *process) {
+			s.inParallel(16, func(i int, p *process) {
 				sku, units := "rice", int64(2)
 				if i%4 >= 2 && other {
 					sku = "eggs"
@@ -158,7 +158,7 @@ func TestReservations_Adjust_same_key_concurrently(t *testing.T) {
 				case err == nil && l.SKU == sku:
 					won[i%4/2].Store(units)
 				case !errors.Is(err, stock.ErrKeyReused):
-					t.Errorf("%+v, %v", l, err)
+					t.Errorf("Adjust = %+v, %v, want success or ErrKeyReused", l, err)
 				}
 			})
 			a, b := won[0].Load(), won[1].Load()
@@ -193,7 +193,7 @@ func TestReservations_low(t *testing.T) {
 		s.must(s.stores.Cancel(t.Context(), syncer, name(0))) // 8 are left
 		s.mustReserve("again", rice(8))                       // none left
 		if alarms = append(alarms, s.events("inventory.low")); !slices.Equal(alarms, []int64{0, 1, 1, 2}) {
-			t.Errorf("told %v times", alarms)
+			t.Errorf("alarms published = %v, want 0, 1, 1, 2", alarms)
 		}
 	})
 }
@@ -216,12 +216,12 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 			alarms = append(alarms, s.events("inventory.low"))
 		}
 		if want := []int64{0, 1, 1, 1, 1, 1, 2}; !slices.Equal(alarms, want) {
-			t.Errorf("told %v times, want %v", alarms, want)
+			t.Errorf("alarms published = %v, want %v", alarms, want)
 		}
 		for round := range int64(20) {
 			mark(s.process, stock.NoAlarm)
 			before := s.events("inventory.low")
-			s.atOnce(2, func(i int, p *process) {
+			s.inParallel(2, func(i int, p *process) {
 				if i == 0 {
 					mark(p, 9-round%5)
 				} else if _, err := s.keyed(p, "", "rice", stock.Counted, round%5); err != nil {
@@ -229,7 +229,7 @@ func TestReservations_low_by_raised_threshold(t *testing.T) {
 				}
 			})
 			if n := s.events("inventory.low") - before; n != 1 {
-				t.Fatalf("round %d: told %d times", round, n)
+				t.Fatalf("round %d: %d alarms published, want 1", round, n)
 			}
 			s.receive("rice", 10-round%5)
 		}
@@ -247,7 +247,7 @@ func TestAdjustment_keys_are_unique(t *testing.T) {
 			return err
 		})
 		if !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("a second row with the key: %v", err)
+			t.Errorf("a second row with the key: error %v, want ErrUnique", err)
 		}
 	})
 }

@@ -79,8 +79,8 @@ func keyRows(keys []stock.Key) *sqldb.RowSet {
 // deadlock with each other.
 func KeysOf(holds ...[]stock.Hold) []stock.Key {
 	set := map[stock.Key]struct{}{}
-	for _, some := range holds {
-		for _, h := range some {
+	for _, group := range holds {
+		for _, h := range group {
 			for key := range h.Quantities {
 				set[key] = struct{}{}
 			}

@@ -23,7 +23,7 @@ func TestStore_DeadLetters(t *testing.T) {
 		}
 		entries, err := l.Unapplied(t.Context(), now.Add(time.Hour), "", 10)
 		if err != nil || len(entries) != 3 {
-			t.Fatalf("%+v, %v", entries, err)
+			t.Fatalf("Unapplied = %+v, %v, want three entries", entries, err)
 		}
 		for i, e := range entries[:2] {
 			died := queue.Failure{ID: e.ID, Attempts: 1, Due: now, Dead: true, Reason: "no"}
@@ -31,13 +31,13 @@ func TestStore_DeadLetters(t *testing.T) {
 		}
 		page, total, err := l.DeadLetters(t.Context(), "", 1, 0)
 		if err != nil || total != 2 || len(page) != 1 {
-			t.Fatalf("%d: %+v, %v", total, page, err)
+			t.Fatalf("DeadLetters: total %d, page %+v, error %v, want one of two", total, page, err)
 		}
 		if e := page[0]; e.ID != entries[1].ID || e.Branch != scope.Branch || e.About != "scope:"+scope.Date || e.Reason != "no" || len(e.Payload) == 0 || !e.DiedAt.Equal(now.Add(time.Minute)) {
-			t.Errorf("%+v", e)
+			t.Errorf("dead letter = %+v, want the second entry, which died after a minute", e)
 		}
 		if page, total, err = l.DeadLetters(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
-			t.Errorf("%d: %+v, %v", total, page, err)
+			t.Errorf("DeadLetters by id: total %d, page %+v, error %v, want only the first entry", total, page, err)
 		}
 		if page, total, err = l.DeadLetters(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
 			t.Errorf("what is still tried: %d: %+v, %v", total, page, err)

@@ -126,11 +126,11 @@ func (s *fixture) receive(sku string, units int64) int64 {
 func (s *fixture) awaitBuilt() {
 	s.Helper()
 	for range 2 {
-		was := s.epoch()
+		before := s.epoch()
 		testenv.Eventually(s.T, 20*time.Second, func() bool {
 			testenv.NoError(s, s.syncer.Rebuild(s.Context(), stock.StockScope(s.branch)))
 			now := s.epoch()
-			return now != "" && now != was
+			return now != "" && now != before
 		})
 	}
 }
@@ -155,7 +155,7 @@ func (s *fixture) reserve(id string, items ...stock.SKULine) (stock.Reservation,
 func (s *fixture) mustReserve(id string, items ...stock.SKULine) {
 	s.Helper()
 	if res, err := s.reserve(id, items...); err != nil || res.Status != stock.StatusReserved {
-		s.Fatalf("%s: %+v, %v", id, res, err)
+		s.Fatalf("Reserve(%s) = %+v, %v, want RESERVED", id, res, err)
 	}
 }
 
@@ -205,8 +205,8 @@ func (s *fixture) wantCacheEqual(also ...func(context.Context) error) {
 		}
 	}()
 	testenv.Eventually(s.T, 20*time.Second, func() bool {
-		for _, mend := range append(also, s.syncer.ReplayAll) {
-			if err := mend(s.Context()); err != nil {
+		for _, repair := range append(also, s.syncer.ReplayAll) {
+			if err := repair(s.Context()); err != nil {
 				s.Error(err)
 			}
 		}

@@ -160,7 +160,7 @@ func queueItemDeltas(tx sqldb.Tx, c counterChanges) {
 }
 
 // scanItemCount reads a stock item's row as a count whose cap is the sum of all units. The table stores the available
-// units, as the reference does; a Count has the sum, like the Count of a quota.
+// units, as inventory-tcc.md does; a Count has the sum, like the Count of a quota.
 func scanItemCount(r sqldb.Rows) (c stock.Count, err error) {
 	var available int64
 	err = r.Scan(&c.Item, &available, &c.Held, &c.Used)

@@ -43,16 +43,16 @@ func (r *Reservations) Levels(ctx context.Context, branch int64, skus []string) 
 // readLevels reads the levels for concurrent calls, which may request an item many times.
 func (r *Reservations) readLevels(ctx context.Context, questions []itemRef) ([]stock.Level, error) {
 	known := make(map[itemRef]stock.Level, len(questions))
-	asked := make([]itemRef, 0, len(questions))
+	distinct := make([]itemRef, 0, len(questions))
 	for _, q := range questions {
 		if _, ok := known[q]; !ok {
 			known[q] = stock.Level{}
-			asked = append(asked, q)
+			distinct = append(distinct, q)
 		}
 	}
-	found, err := sqldb.Collect(ctx, r.db, scanLevel, stmt("level_select"), sqldb.NewRowSet(len(asked)).
-		Int("branch_id", func(i int) int64 { return asked[i].branch }).
-		Text("sku", func(i int) string { return asked[i].sku }))
+	found, err := sqldb.Collect(ctx, r.db, scanLevel, stmt("level_select"), sqldb.NewRowSet(len(distinct)).
+		Int("branch_id", func(i int) int64 { return distinct[i].branch }).
+		Text("sku", func(i int) string { return distinct[i].sku }))
 	if err != nil {
 		return nil, err
 	}

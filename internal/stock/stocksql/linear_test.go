@@ -20,7 +20,7 @@ import (
 type call struct {
 	act  stock.Action
 	id   int
-	qty  [2]int64 // of a Try: rice and eggs
+	qty  [2]int64 // quantities of a Try: rice and eggs
 	item int      // the reservation's only item, if histories are partitioned by item
 }
 
@@ -130,18 +130,18 @@ func (s *fixture) record(callers, each int, next func(caller, n int) call, do fu
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	begun := time.Now()
-	s.atOnce(callers, func(caller int, p *process) {
+	s.inParallel(callers, func(caller int, p *process) {
 		for n := range each {
 			a := next(caller, n)
 			call := time.Since(begun).Nanoseconds()
 			err := do(p, a)
-			back := time.Since(begun).Nanoseconds()
+			returnedAt := time.Since(begun).Nanoseconds()
 			answer := code(err)
 			if err != nil && answer == "" {
 				answer = err.Error()
 			}
 			mu.Lock()
-			history = append(history, porcupine.Operation{ClientId: caller, Input: a, Call: call, Output: answer, Return: back})
+			history = append(history, porcupine.Operation{ClientId: caller, Input: a, Call: call, Output: answer, Return: returnedAt})
 			mu.Unlock()
 		}
 	})
@@ -153,7 +153,7 @@ func (s *fixture) wantLinear(m porcupine.Model, history []porcupine.Operation) {
 	s.Helper()
 	if result := porcupine.CheckOperationsTimeout(m, history, 3*time.Minute); result != porcupine.Ok {
 		for _, o := range history {
-			s.Logf("%9d %9d  %d  %s", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
+			s.Logf("from %9d to %9d µs, client %d: %s", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
 		}
 		s.Fatalf("the history of %d operations is %s", len(history), result)
 	}
@@ -214,9 +214,9 @@ func TestLinearizable_with_cache(t *testing.T) {
 				s.receive(skus[i], most)
 			}
 			const callers, each = 8, 12
-			mine, made := [callers]call{}, [callers]int{}
+			own, made := [callers]call{}, [callers]int{}
 			next := func(caller, _ int) call {
-				a := &mine[caller]
+				a := &own[caller]
 				switch a.act {
 				case stock.Try:
 					a.act = []stock.Action{stock.Try, stock.Confirm, stock.Cancel}[rand.IntN(3)]

@@ -14,8 +14,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// Consumers returns the consumers of other systems' commands, one per queue of the reference (inventory-tcc.md, event
-// consumers configuration).
+// Consumers returns the consumers of other systems' commands, one per queue of the reference documents
+// (inventory-tcc.md, event consumers configuration).
 func (r *Reservations) Consumers() []inbox.Consumer {
 	return []inbox.Consumer{
 		r.consumer("inventory_order_created", event.ExternalOrderCreated.Type),
@@ -96,11 +96,11 @@ func (r *Reservations) resolveItems(ctx context.Context, tx sqldb.Tx, received [
 		return err
 	}
 	if wanted[0].branch == 0 { // sorted first: messages without a branch
-		elsewhere, err := itemsInAnyBranch(ctx, tx, wanted)
+		unscoped, err := itemsInAnyBranch(ctx, tx, wanted)
 		if err != nil {
 			return err
 		}
-		found = append(found, elsewhere...)
+		found = append(found, unscoped...)
 	}
 	ids := map[int64]map[string]int64{}
 	for _, t := range found {

@@ -19,12 +19,12 @@ import (
 )
 
 // BenchmarkMessages consumes reservation requests that wait in RabbitMQ, each for a unit of one of 100 items, until all
-// are applied and their answers are in the outbox. The variant told also runs the relay, and ends when all answers are
-// published.
+// are applied and their answers are in the outbox. The variant published also runs the relay, and ends when all answers
+// are published.
 func BenchmarkMessages(b *testing.B) {
 	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
 		b.Run(name+"/answered", func(b *testing.B) { benchmarkMessages(b, open(b), false) })
-		b.Run(name+"/told", func(b *testing.B) { benchmarkMessages(b, open(b), true) })
+		b.Run(name+"/published", func(b *testing.B) { benchmarkMessages(b, open(b), true) })
 	}
 }
 

@@ -31,12 +31,12 @@ import (
 
 var (
 	messageStmts = sqldb.Load(fstest.MapFS{
-		"told.sql": {Data: []byte(`SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
+		"answers.sql": {Data: []byte(`SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
 			FROM event_log WHERE event_type LIKE 'inventory.%' ORDER BY position`)},
 		"settled.sql":  {Data: []byte(`SELECT (SELECT count(*) FROM consumer_dedupe) + (SELECT count(*) FROM dead_event)`)},
 		"attempts.sql": {Data: []byte(`SELECT coalesce(sum(attempts), 0) FROM consumer_failure`)},
 	})
-	answersSQL = messageStmts.Must("told")
+	answersSQL = messageStmts.Must("answers")
 )
 
 // message is a message of another system.
@@ -188,12 +188,12 @@ func TestConsumers_answers(t *testing.T) {
 		status   stock.Status
 		rice     [3]int64
 	}{
-		"try":                {[]message{try}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
-		"try, confirm":       {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
-		"try, cancel":        {[]message{try, cancelRequested("2", "a")}, []string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0}},
-		"try again":          {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
-		"summed up":          {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
-		"the reference form": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"try":                              {[]message{try}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"try, confirm":                     {[]message{try, confirmed("2", "a")}, []string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4}},
+		"try, cancel":                      {[]message{try, cancelRequested("2", "a")}, []string{reserved, released}, stock.StatusCancelled, [3]int64{10, 0, 0}},
+		"try again":                        {[]message{try, created("2", "a", "rice*4")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"summed up":                        {[]message{created("1", "a", "rice*1", "rice*3")}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
+		"one item, as in inventory-tcc.md": {[]message{{"1", "order.created", `{"orderId":"a","branchId":1,"itemId":"rice","quantity":4}`}}, []string{reserved}, stock.StatusReserved, [3]int64{6, 4, 0}},
 		"confirm twice": {
 			[]message{try, confirmed("2", "a"), confirmed("3", "a")},
 			[]string{reserved, sold}, stock.StatusConfirmed, [3]int64{6, 0, 4},
@@ -281,11 +281,11 @@ func TestConsumers_update_the_cache(t *testing.T) {
 		poison := message{"3", "order.created", `{`}
 		e.handle(t, created("1", "a", "rice*4"), created("2", "b", "rice*4"), poison, created("4", "c", "rice*4"))
 		if n := e.cache.takeCount(); n != 3 { // two are held, one is refused
-			t.Errorf("the cache was told %d operations, want 3", n)
+			t.Errorf("the cache received %d operations, want 3", n)
 		}
 		e.handle(t, created("1", "a", "rice*4"), confirmed("5", "a"), cancelRequested("6", "b"))
 		if n := e.cache.takeCount(); n != 2 {
-			t.Errorf("the cache was told %d operations, want 2", n)
+			t.Errorf("the cache received %d operations, want 2", n)
 		}
 	})
 }
@@ -497,7 +497,7 @@ func (e *consumerFixture) inBatches(t testing.TB, rt *rapid.T, messages []messag
 	}
 }
 
-func thrice(messages []message) []message {
+func repeatThreeTimes(messages []message) []message {
 	return slices.Concat(messages, messages, messages)
 }
 
@@ -534,7 +534,7 @@ func TestConsumers_thrice_and_shuffled(t *testing.T) {
 				rt.Fatalf("repetitions change the end (-once +thrice):\n%s", diff)
 			}
 
-			e.inBatches(t, rt, rapid.Permutation(thrice(mixed.messages())).Draw(rt, "shuffled"))
+			e.inBatches(t, rt, rapid.Permutation(repeatThreeTimes(mixed.messages())).Draw(rt, "shuffled"))
 			got := e.outcome(t, mixed)
 			mixed.consistent(rt, got)
 			if diff := cmp.Diff(want, got); ample && diff != "" {

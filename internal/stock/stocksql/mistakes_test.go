@@ -31,7 +31,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 		}
 		s.wantLevel(item, 10, 0, 0)
 		if n := s.events("inventory.released"); n != 1 {
-			t.Errorf("told %d times", n)
+			t.Errorf("%d releases published, want 1", n)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 		for _, p := range []*process{s.process, s.second, s.process} {
 			res, created, err := p.stores.Reserve(t.Context(), syncer, request("r", rice(6)))
 			if err != nil || res.Status != stock.StatusReserved {
-				t.Fatalf("%+v, %v", res, err)
+				t.Fatalf("Reserve = %+v, %v, want RESERVED", res, err)
 			}
 			if created {
 				made++
@@ -83,7 +83,7 @@ func TestMistake_retried_reserve(t *testing.T) { // took twice
 		s.wantRefused("idempotency_mismatch", err)
 		s.wantLevel(item, 4, 6, 0)
 		if n := s.events("inventory.reserved"); n != 1 || made != 1 {
-			t.Errorf("made %d times, told %d times", made, n)
+			t.Errorf("made %d times, published %d times", made, n)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestMistake_negative_quantity(t *testing.T) { // created stock
 			"two lines that would be none": {rice(6), rice(-6)}, "a good one before it": {eggs(1), rice(-1)},
 		} {
 			if _, err := s.reserve("r", items...); fault.KindOf(err) != fault.Invalid {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("Reserve of %s: error %v, want Invalid", name, err)
 			}
 		}
 		_, err := s.reserve("twice", rice(6), rice(6)) // lines of one item are summed before they are compared
@@ -116,7 +116,7 @@ func TestMistake_confirm_with_foreign_quantity(t *testing.T) { // confirming 5 o
 		settle := func(act stock.Action) {
 			t.Helper()
 			if r, err := s.reservations.Do(s.Context(), stock.Command{Action: act, ID: "mine", Hold: claim}); err != nil || !r.Changed {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("command = %+v, %v, want a change", r, err)
 			}
 		}
 		settle(stock.Confirm)
@@ -146,7 +146,7 @@ func TestMistake_record_expires_before_its_effect(t *testing.T) { // every order
 		_, err = s.stores.Confirm(s.Context(), syncer, "r")
 		s.wantRefused("terminal", err)
 		if res, err := s.stores.Find(s.Context(), syncer, "r"); err != nil || res.Status != stock.StatusExpired {
-			t.Errorf("%+v, %v", res, err)
+			t.Errorf("Find = %+v, %v, want EXPIRED", res, err)
 		}
 		s.mustReserve("t", rice(8)) // I3: all remaining units can be reserved
 		s.wantLevel(item, 0, 8, 2)

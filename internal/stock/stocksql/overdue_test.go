@@ -151,13 +151,13 @@ func TestStore_RecordFailures(t *testing.T) {
 		fail(again[0], 0, true)
 		b, err := l.Backlog(t.Context(), now.Add(time.Hour))
 		if b != (queue.Backlog{Dead: 1, DeadAge: time.Hour}) || err != nil || len(at(time.Hour)) != 0 {
-			t.Errorf("%+v, %v", b, err)
+			t.Errorf("Backlog = %+v, %v, want one dead letter, one hour old", b, err)
 		}
 		if n, err := l.RetryDead(t.Context(), ""); n != 1 || err != nil {
 			t.Errorf("%d were revived, %v", n, err)
 		}
-		if back := at(0); len(back) != 1 || back[0].Attempts != 0 {
-			t.Errorf("revived: %+v", back)
+		if due := at(0); len(due) != 1 || due[0].Attempts != 0 {
+			t.Errorf("revived: %+v", due)
 		}
 	})
 }

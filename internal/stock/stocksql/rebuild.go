@@ -13,7 +13,7 @@ import (
 // The row is created first, because a claim is an UPDATE, which succeeds for exactly one of several processes.
 func (l *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
-) (mine bool, free time.Time, err error) {
+) (claimed bool, free time.Time, err error) {
 	if _, err := l.db.Exec(ctx, stmt("scope_insert"), s.Branch, s.Date); err != nil {
 		return false, free, err
 	}
@@ -28,14 +28,14 @@ func (l *Store) ClaimRebuild(
 }
 
 // RenewRebuild implements stock.RebuildStore.
-func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, was, until time.Time) (bool, error) {
-	n, err := l.db.Exec(ctx, stmt("scope_renew"), s.Branch, s.Date, was.UnixMilli(), until.UnixMilli())
+func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, heldUntil, until time.Time) (bool, error) {
+	n, err := l.db.Exec(ctx, stmt("scope_renew"), s.Branch, s.Date, heldUntil.UnixMilli(), until.UnixMilli())
 	return n == 1, err
 }
 
 // EndRebuild implements stock.RebuildStore.
-func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, was time.Time, epoch string, next time.Time) error {
-	_, err := l.db.Exec(ctx, stmt("scope_release"), s.Branch, s.Date, was.UnixMilli(), epoch, next.UnixMilli()-1)
+func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, heldUntil time.Time, epoch string, next time.Time) error {
+	_, err := l.db.Exec(ctx, stmt("scope_release"), s.Branch, s.Date, heldUntil.UnixMilli(), epoch, next.UnixMilli()-1)
 	return err
 }
 

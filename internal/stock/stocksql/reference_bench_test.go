@@ -29,8 +29,8 @@ import (
 // callers is the number of concurrent callers, a multiple of the number of processors.
 const callers = 128
 
-// BenchmarkReservation measures a durable Try of one item, with this implementation and with the reference's, in one
-// run on the same PostgreSQL and Redis. The second figure over the first is the ratio in docs/capacity.md.
+// BenchmarkReservation measures a durable Try of one item, with this implementation and with that of inventory-tcc.md,
+// in one run on the same PostgreSQL and Redis. The second figure over the first is the ratio in docs/capacity.md.
 func BenchmarkReservation(b *testing.B) {
 	b.Run("comanda", benchmarkOurs)
 	b.Run("reference", benchmarkReference)
@@ -59,7 +59,7 @@ func benchmarkOurs(b *testing.B) {
 	loops.Go(func() { _ = syncer.Apply(ctx) })
 	b.Cleanup(func() { stop(); loops.Wait(); reservations.Stop(); syncer.Close() })
 
-	atOnce(b, func(n int64) error {
+	reserveInParallel(b, func(n int64) error {
 		_, _, err := fixture.Reserve(b.Context(), owner, stock.ReservationRequest{
 			ID: uid.New(db.Now()), Branch: 1, Items: []stock.SKULine{{SKU: "item-" + strconv.FormatInt(n%benchItems, 10), Qty: 1}},
 		})
@@ -67,7 +67,7 @@ func benchmarkOurs(b *testing.B) {
 	})
 }
 
-func atOnce(b *testing.B, reserve func(n int64) error) {
+func reserveInParallel(b *testing.B, reserve func(n int64) error) {
 	b.SetParallelism(callers)
 	var n atomic.Int64
 	b.ResetTimer()
@@ -82,7 +82,7 @@ func atOnce(b *testing.B, reserve func(n int64) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reservations/s")
 }
 
-// reference has the statements of the reference's flow (inventory-tcc.md, "Updated Flow with Event Publishing"). For
+// reference has the statements of inventory-tcc.md ("Updated Flow with Event Publishing"). For
 // each message, a transaction checks that the message is new, writes the intended Redis operation, runs it by one
 // script call, marks it as done, and writes the event and the message's id.
 var reference = sqldb.Load(fstest.MapFS{
@@ -101,7 +101,7 @@ var reference = sqldb.Load(fstest.MapFS{
 	"seen_insert.sql": {Data: []byte(`INSERT INTO ref_consumer_dedupe (consumer_name, message_id, processed_at) VALUES ($1, $2, $3)`)},
 })
 
-// reserveStock is the reference's reserve_stock.lua, unchanged.
+// reserveStock is the reserve_stock.lua of inventory-tcc.md, unchanged.
 var reserveStock = rueidis.NewLuaScript(`
 local inventory_key = KEYS[1]
 local quantity = tonumber(ARGV[1])
@@ -117,7 +117,7 @@ redis.call('HINCRBY', inventory_key, 'available', -quantity)
 redis.call('HINCRBY', inventory_key, 'reserved', quantity)
 return {1, "SUCCESS", available - quantity}`)
 
-// lettucePool is the connection pool size in the reference's configuration.
+// lettucePool is the connection pool size in the configuration of inventory-tcc.md.
 const lettucePool = 10
 
 func benchmarkReference(b *testing.B) {
@@ -138,7 +138,7 @@ func benchmarkReference(b *testing.B) {
 			FieldValue("reserved", "0").FieldValue("sold", "0").Build()
 		testenv.NoError(b, redis.Do(ctx, set).Error())
 	}
-	atOnce(b, func(n int64) error {
+	reserveInParallel(b, func(n int64) error {
 		return referenceReserve(ctx, db, redis, uid.New(db.Now()), fmt.Sprintf("item-%d", n%benchItems))
 	})
 }

@@ -46,8 +46,8 @@ type sequence struct {
 	levels *stocktest.Model
 }
 
-// either returns one of the two processes.
-func (m *sequence) either(t *rapid.T) *process {
+// randomProcess returns one of the two processes.
+func (m *sequence) randomProcess(t *rapid.T) *process {
 	if rapid.Bool().Draw(t, "second process") {
 		return m.s.second
 	}
@@ -60,7 +60,7 @@ func (m *sequence) command(t *rapid.T) {
 	for i := range batch {
 		batch[i] = m.draw(t)
 	}
-	results, failures := m.either(t).reservations.DoAll(context.Background(), batch)
+	results, failures := m.randomProcess(t).reservations.DoAll(context.Background(), batch)
 	for i, d := range batch {
 		want := m.levels.Apply(d)
 		if failures[i] != nil || code(results[i].Err) != want {
@@ -95,7 +95,7 @@ func (m *sequence) adjust(t *rapid.T) {
 		Kind:  rapid.SampledFrom([]stock.AdjustmentKind{stock.Received, stock.Counted, stock.Wasted}).Draw(t, "kind"),
 		Units: rapid.Int64Range(1, 4).Draw(t, "units"),
 	}
-	level, err := m.either(t).reservations.Adjust(context.Background(), syncer, a)
+	level, err := m.randomProcess(t).reservations.Adjust(context.Background(), syncer, a)
 	left := m.levels.Left(level.ID)
 	switch a.Kind {
 	case stock.Received:
@@ -107,7 +107,7 @@ func (m *sequence) adjust(t *rapid.T) {
 	}
 	if left < 0 {
 		if !errors.Is(err, stock.ErrInsufficientStock) {
-			t.Fatalf("%+v: %v", a, err)
+			t.Fatalf("Adjust(%+v): error %v, want ErrInsufficientStock", a, err)
 		}
 		return
 	}
@@ -121,7 +121,7 @@ func (m *sequence) adjust(t *rapid.T) {
 func (m *sequence) later(t *rapid.T) {
 	m.s.clock.jump(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
 	m.levels.Now = m.s.clock.now()
-	testenv.NoError(t, m.either(t).stores.ExpireOverdue(context.Background()))
+	testenv.NoError(t, m.randomProcess(t).stores.ExpireOverdue(context.Background()))
 	for id := range m.levels.Holds {
 		m.levels.Apply(stock.Command{Action: stock.Expire, ID: stock.ReservationID(id)})
 	}
@@ -146,8 +146,8 @@ func (m *sequence) compare(t *rapid.T) {
 	}
 }
 
-// atOnce runs n goroutines, half of them on each process.
-func (s *fixture) atOnce(n int, do func(i int, p *process)) {
+// inParallel runs n goroutines, half of them on each process.
+func (s *fixture) inParallel(n int, do func(i int, p *process)) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	for i := range n {
@@ -175,14 +175,14 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 				s.awaitBuilt()
 			}
 			var won atomic.Int64
-			s.atOnce(64, func(c int, p *process) {
+			s.inParallel(64, func(c int, p *process) {
 				want := request(fmt.Sprint(i, ".", c), []stock.SKULine{rice(1), eggs(1)}[i])
 				res, made, err := p.stores.Reserve(context.Background(), syncer, want)
 				switch {
 				case err == nil && made && res.Status == stock.StatusReserved:
 					won.Add(1)
 				case !errors.Is(err, stock.ErrInsufficientStock):
-					t.Errorf("%+v, %v", res, err)
+					t.Errorf("Reserve = %+v, %v, want RESERVED or ErrInsufficientStock", res, err)
 				}
 			})
 			if won.Load() != n {
@@ -200,21 +200,21 @@ func TestReservations_same_id_concurrently(t *testing.T) {
 		s.awaitBuilt()
 		var made atomic.Int64
 		const ids = 10
-		s.atOnce(200, func(i int, p *process) {
+		s.inParallel(200, func(i int, p *process) {
 			id := i / 2 % ids
 			if i%2 == 1 {
 				id = ids - 1 - id // the other process receives the same new ids in reverse order
 			}
 			res, first, err := p.stores.Reserve(context.Background(), syncer, request(name(id), rice(3)))
 			if err != nil || res.Status != stock.StatusReserved {
-				t.Errorf("%+v, %v", res, err)
+				t.Errorf("Reserve = %+v, %v, want RESERVED", res, err)
 			}
 			if first {
 				made.Add(1)
 			}
 		})
 		if made.Load() != ids || s.events("inventory.reserved") != ids {
-			t.Errorf("made %d times, told %d times, want %d", made.Load(), s.events("inventory.reserved"), ids)
+			t.Errorf("made %d times, published %d times, want %d", made.Load(), s.events("inventory.reserved"), ids)
 		}
 		s.wantLevel(item, 1000-3*ids, 3*ids, 0)
 	})
@@ -225,7 +225,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 1000)
 		s.awaitBuilt()
-		s.atOnce(120, func(i int, p *process) {
+		s.inParallel(120, func(i int, p *process) {
 			id := name(i / 2 % 30)
 			if i/2 >= 30 {
 				_, err := p.stores.Cancel(context.Background(), syncer, id)
@@ -241,7 +241,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 		})
 		for i := range 30 {
 			if res, err := s.reservations.Find(t.Context(), name(i)); err != nil || res.Status != stock.StatusCancelled {
-				t.Errorf("%+v, %v", res, err)
+				t.Errorf("Find = %+v, %v, want CANCELLED", res, err)
 			}
 		}
 		s.wantLevel(item, 1000, 0, 0)
@@ -263,7 +263,7 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 		}
 		s.clock.jump(time.Minute)
 		var sold atomic.Int64
-		s.atOnce(n+2, func(i int, p *process) {
+		s.inParallel(n+2, func(i int, p *process) {
 			if i >= n {
 				if err := p.stores.ExpireOverdue(context.Background()); err != nil {
 					t.Error(err)
@@ -293,7 +293,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		item := s.receive("rice", 1000)
 		s.awaitBuilt()
 		const n = 60
-		s.atOnce(2*n, func(i int, p *process) {
+		s.inParallel(2*n, func(i int, p *process) {
 			d := stock.Command{Action: stock.Confirm, ID: name(i / 2), Message: true}
 			if i%2 == 0 {
 				d.Action, d.Hold = stock.Try, stock.Hold{
@@ -312,7 +312,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		testenv.NoError(t, s.second.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 1000-2*n, 0, 2*n)
 		if sold := s.events("inventory.sold"); sold != n {
-			t.Errorf("%d of %d were told", sold, n)
+			t.Errorf("%d of %d sales were published", sold, n)
 		}
 	})
 }
@@ -365,7 +365,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 					return err
 				}
 				if len(cache.entries) != 0 {
-					t.Error("the cache was told before the commit")
+					t.Error("the cache was notified before the commit")
 				}
 				return end
 			})
@@ -377,7 +377,7 @@ func TestReservations_cache_is_told_after_commit(t *testing.T) {
 				want = 0
 			}
 			if units := int64(len(cache.entries)) * 3; units != want || s.events("inventory.reserved")*3 != want {
-				t.Errorf("undone: %v; told %v", end, cache.entries)
+				t.Errorf("after error %v the cache received %v", end, cache.entries)
 			}
 			if counts := s.counts(); counts[0].Held != want {
 				t.Errorf("undone: %v; %v", end, counts)

@@ -110,8 +110,8 @@ func TestStore_Snapshot(t *testing.T) {
 		if diff := cmp.Diff(want, image) + cmp.Diff([]string{"e2", "e3"}, entries2); err != nil || more || diff != "" {
 			t.Error(err, diff)
 		}
-		if _, some, more, err := l.Snapshot(t.Context(), scope, 1); err != nil || !more || !slices.Equal(some, []string{"e2"}) {
-			t.Errorf("the first entry is %v, %v", some, err)
+		if _, page, more, err := l.Snapshot(t.Context(), scope, 1); err != nil || !more || !slices.Equal(page, []string{"e2"}) {
+			t.Errorf("the first entry is %v, %v", page, err)
 		}
 	})
 }
@@ -123,20 +123,20 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		l := stocksql.New(db)
 		claim := func(at, until time.Time, wantFree time.Time) {
 			t.Helper()
-			mine, free, err := l.ClaimRebuild(t.Context(), scope, at, until)
-			if err != nil || mine != wantFree.IsZero() || !mine && !free.Equal(wantFree) {
-				t.Fatalf("mine %t, free at %v, %v; want %v", mine, free, err, wantFree)
+			claimed, free, err := l.ClaimRebuild(t.Context(), scope, at, until)
+			if err != nil || claimed != wantFree.IsZero() || !claimed && !free.Equal(wantFree) {
+				t.Fatalf("mine %t, free at %v, %v; want %v", claimed, free, err, wantFree)
 			}
 		}
-		renew := func(was, until time.Time, want bool) {
+		renew := func(heldUntil, until time.Time, want bool) {
 			t.Helper()
-			if mine, err := l.RenewRebuild(t.Context(), scope, was, until); mine != want || err != nil {
-				t.Fatalf("renewed %t, %v", mine, err)
+			if renewed, err := l.RenewRebuild(t.Context(), scope, heldUntil, until); renewed != want || err != nil {
+				t.Fatalf("renewed %t, %v", renewed, err)
 			}
 		}
-		end := func(was time.Time, epoch string, next time.Time) {
+		end := func(heldUntil time.Time, epoch string, next time.Time) {
 			t.Helper()
-			testenv.NoError(t, l.EndRebuild(t.Context(), scope, was, epoch, next))
+			testenv.NoError(t, l.EndRebuild(t.Context(), scope, heldUntil, epoch, next))
 		}
 		at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 		claim(at(0), at(5), time.Time{})
@@ -149,9 +149,9 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		end(at(14), "mine", at(19))
 		claim(at(18), at(30), at(19))
 		claim(at(19), at(30), time.Time{})
-		back := at(30).Add(-time.Hour) // the clock was set back; the claim must not last an hour longer
-		claim(back, back.Add(5*time.Second), time.Time{})
-		claim(back, back.Add(5*time.Second), back.Add(5*time.Second+time.Millisecond))
+		setBack := at(30).Add(-time.Hour) // the clock was set back; the claim must not last an hour longer
+		claim(setBack, setBack.Add(5*time.Second), time.Time{})
+		claim(setBack, setBack.Add(5*time.Second), setBack.Add(5*time.Second+time.Millisecond))
 		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
 			t.Errorf("epochs %v, %v", scopes, err)
 		}
@@ -187,7 +187,7 @@ func TestStore_TombstoneProvisional(t *testing.T) {
 		for range 2 {
 			states, err := l.TombstoneProvisional(t.Context(), []stock.Hold{late, ordered.Hold}, now)
 			if err != nil || len(states) != 2 || states[0].State != stock.Released || states[1].State != stock.Held {
-				t.Fatalf("%+v, %v", states, err)
+				t.Fatalf("TombstoneProvisional = %+v, %v, want RELEASED and HELD", states, err)
 			}
 		}
 		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
@@ -208,7 +208,7 @@ func TestSetCap(t *testing.T) {
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 2, Held: 5}}, r.Counts(t))
 		entries, err := stocksql.New(db).Unapplied(t.Context(), now, "", 10)
 		if err != nil || len(entries) != 1 || entries[0].Ops[0].Kind != stock.OpCap || entries[0].Ops[0].Hold.Lines[0].Qty != 2 {
-			t.Errorf("%+v, %v", entries, err)
+			t.Errorf("Unapplied = %+v, %v, want one new cap of 2", entries, err)
 		}
 		r.SetQuota(t, 101, stock.Unlimited, scope.Date, now)
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: -1, Held: 5}}, r.Counts(t))
@@ -227,7 +227,7 @@ func TestStore_Drift(t *testing.T) {
 		loadHolds(t, db, held("a", stock.Line{Item: 101, Qty: 5}))
 		l := stocksql.New(db)
 		if found, err := l.Drift(t.Context(), scope.Date); err != nil || len(found) != 0 {
-			t.Fatalf("%v, %v", found, err)
+			t.Fatalf("Drift = %v, %v, want none", found, err)
 		}
 		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
 			stocksql.QueueTransitions(tx, []stock.Transition{{ID: "a", From: stock.Held, To: stock.Confirmed}}, 1)

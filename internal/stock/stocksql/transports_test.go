@@ -59,7 +59,7 @@ func carryScenarios(t *testing.T, db *sqldb.DB, carry transport) {
 			e.deliveries, e.messages = e.deliveries+1, e.messages+1
 		}
 		want := e.outcome(t, plain)
-		messages := thrice(mixed.messages())
+		messages := repeatThreeTimes(mixed.messages())
 		rnd := rand.New(rand.NewPCG(uint64(n), 1))
 		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 		carry(t, e, messages)
@@ -148,7 +148,7 @@ func openBroker(t testing.TB) *broker {
 	return b
 }
 
-// inputs are the reference's queues for requests.
+// inputs are the queues for requests of inventory-tcc.md.
 var inputs = []string{"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested"}
 
 func (b *broker) config(e *consumerFixture) rabbit.Config {
@@ -240,7 +240,7 @@ func (b *broker) carry(t testing.TB, e *consumerFixture, messages []message) {
 	b.drain(t, e, len(messages), len(ids))
 }
 
-// A publisher needs only what the reference sends: a routing key or a header, and a body.
+// A publisher needs only what inventory-tcc.md sends: a routing key or a header, and a body.
 func TestRabbit_external_messages(t *testing.T) {
 	t.Parallel()
 	b := openBroker(t)

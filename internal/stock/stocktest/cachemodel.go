@@ -37,12 +37,12 @@ func (m *cacheModel) try(h stock.Hold) stock.AdmissionResult {
 	if !m.known {
 		return unknown
 	}
-	switch was := m.holds[h.ID]; {
-	case was.live() && slices.Equal(was.lines, h.Lines):
+	switch stored := m.holds[h.ID]; {
+	case stored.live() && slices.Equal(stored.lines, h.Lines):
 		return stock.AdmissionResult{Status: stock.Duplicate}
-	case was.live():
+	case stored.live():
 		return stock.AdmissionResult{Status: stock.Mismatched}
-	case was.state != "":
+	case stored.state != "":
 		return stock.AdmissionResult{Status: stock.Ended}
 	}
 	if span, ok := m.refused[h.ID]; ok && m.span-span < 2 {

@@ -81,15 +81,15 @@ func rebuildsNeverMix(f *CacheFixture) { // G5
 	testenv.NoError(f, f.Load(f.Context(), image))
 	second := f.Begin()
 	if err := f.Load(f.Context(), image); !errors.Is(err, stock.ErrSuperseded) {
-		f.Errorf("the first rebuild goes on: %v", err)
+		f.Errorf("the first rebuild goes on: error %v, want ErrSuperseded", err)
 	}
 	if err := f.FinishRebuild(f.Context(), image); !errors.Is(err, stock.ErrSuperseded) {
-		f.Errorf("the first rebuild finished: %v", err)
+		f.Errorf("the first rebuild finished: error %v, want ErrSuperseded", err)
 	}
 	f.WantTry(f.NewHold(stock.Line{Item: Noodles, Qty: 1}), stock.Cold)
 	testenv.NoError(f, f.FinishRebuild(f.Context(), f.Snapshot(second, stock.HoldState{Hold: b, State: stock.Held})))
 	if err := f.FinishRebuild(f.Context(), image); !errors.Is(err, stock.ErrSuperseded) {
-		f.Errorf("the first rebuild overwrote a finished one: %v", err)
+		f.Errorf("the first rebuild overwrote a finished one: error %v, want ErrSuperseded", err)
 	}
 	f.WantCount(Noodles, 2, 0)
 	if s := f.StateOf(a.ID); s != "" {
@@ -147,7 +147,7 @@ func stormReleasesEverything(f *CacheFixture) { // I1, I3: in any order of event
 			ops := []stock.Op{{Kind: stock.OpHeld, Hold: h}, {Kind: end, Hold: h}, {Kind: stock.OpReturn, Hold: h}}
 			for range 2 { // sent twice, as by a worker that takes over from another
 				if applied, err := f.Apply(context.Background(), ops); err != nil || slices.Contains(applied, false) {
-					f.Errorf("%v, %v", applied, err)
+					f.Errorf("Apply = %v, %v, want all applied", applied, err)
 				}
 			}
 		})

@@ -110,11 +110,11 @@ func table() map[string]map[stock.OpKind]cell {
 	}
 }
 
-// bring puts a hold into a state of the table, in a scope that also has the other holds.
-func (f *CacheFixture) bring(h stock.Hold, state string, others ...stock.HoldState) {
+// bringToState puts a hold into a state of the table, in a scope that also has the other holds.
+func (f *CacheFixture) bringToState(h stock.Hold, state string, others ...stock.HoldState) {
 	f.Helper()
-	was, rebuilt := strings.CutSuffix(state, " before a rebuild")
-	switch was {
+	state, rebuilt := strings.CutSuffix(state, " before a rebuild")
+	switch state {
 	case "none":
 		return
 	case "refused":
@@ -124,13 +124,13 @@ func (f *CacheFixture) bring(h stock.Hold, state string, others ...stock.HoldSta
 		return
 	}
 	f.WantTry(h, stock.Admitted)
-	if was == "released" {
+	if state == "released" {
 		f.WantApply(stock.OpCancel, h, stock.Changed)
 	}
-	if was == "confirmed" || was == "returned" {
+	if state == "confirmed" || state == "returned" {
 		f.WantApply(stock.OpConfirm, h, stock.Changed)
 	}
-	if was == "returned" {
+	if state == "returned" {
 		f.WantApply(stock.OpReturn, h, stock.Changed)
 	}
 	if rebuilt {
@@ -144,7 +144,7 @@ func stateTable(f *CacheFixture) {
 		for op, want := range row {
 			f.Rebuild(others) // used units exist, from which a return without a record is deducted
 			h := f.NewHold(stock.Line{Item: Noodles, Qty: 2}, stock.Line{Item: Tea, Qty: 3})
-			f.bring(h, state, others)
+			f.bringToState(h, state, others)
 			before := f.Count(Noodles)
 
 			var got int64
@@ -244,7 +244,7 @@ func applyBatches(f *CacheFixture) {
 	var ops []stock.Op
 	other := f.Scope
 	other.Branch = f.Scope.Branch * 100_000 // never built, so unknown
-	old := f.Scope                          // with quotas, a day so old that its keys have expired
+	old := f.Scope                          // a scope with quotas, on a date whose keys have expired
 	old.Date = f.Now.Add(-5 * 24 * time.Hour).Format(time.DateOnly)
 	for i := range manyHolds { // the operations of each hold are applied in order, over several calls
 		h := f.NewHold(stock.Line{Item: Tea, Qty: 1})
@@ -253,9 +253,9 @@ func applyBatches(f *CacheFixture) {
 			ops = append(ops, stock.Op{Kind: stock.OpReturn, Hold: h})
 		}
 	}
-	elsewhere := stock.Hold{ID: uid.New(f.Now), Scope: other, Lines: []stock.Line{{Item: Tea, Qty: 1}}}
+	otherScope := stock.Hold{ID: uid.New(f.Now), Scope: other, Lines: []stock.Line{{Item: Tea, Qty: 1}}}
 	past := stock.Hold{ID: uid.New(f.Now), Scope: old, Lines: []stock.Line{{Item: Tea, Qty: 1}}}
-	ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: elsewhere}, stock.Op{Kind: stock.OpCancel, Hold: past},
+	ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: otherScope}, stock.Op{Kind: stock.OpCancel, Hold: past},
 		stock.Op{Kind: stock.OpHeld, Hold: f.NewHold()})
 	applied, err := f.Apply(f.Context(), ops)
 	if err == nil {
@@ -302,7 +302,7 @@ func expiredProvisional(f *CacheFixture) {
 		{30 * time.Second, 10, []string{early.ID, late.ID}},
 	} {
 		if d := cmp.Diff(c.want, due(c.in, c.limit)); d != "" {
-			f.Errorf("in %s: %s", c.in, d)
+			f.Errorf("in %s (-want +got):\n%s", c.in, d)
 		}
 	}
 
@@ -383,10 +383,10 @@ func negativeQuantity(f *CacheFixture) { // created stock
 }
 
 func confirmWithForeignQuantity(f *CacheFixture) { // confirming 5 on a hold of 3 took another order's units
-	mine, other := f.NewHold(stock.Line{Item: Noodles, Qty: 3}), f.NewHold(stock.Line{Item: Noodles, Qty: 4})
-	f.WantTry(mine, stock.Admitted)
+	hold, other := f.NewHold(stock.Line{Item: Noodles, Qty: 3}), f.NewHold(stock.Line{Item: Noodles, Qty: 4})
+	f.WantTry(hold, stock.Admitted)
 	f.WantTry(other, stock.Admitted)
-	claim := mine
+	claim := hold
 	claim.Lines = []stock.Line{{Item: Noodles, Qty: 5}, {Item: Soup, Qty: 1}}
 	f.WantApply(stock.OpConfirm, claim, stock.Changed)
 	f.WantCount(Noodles, 4, 3)

@@ -128,7 +128,7 @@ func TestSheet(t *testing.T) {
 	w := s.ask(t, "GET", "/api/tables/qr-sheet?branchId=1", "", "", nil)
 	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" ||
 		!strings.Contains(w.Header().Get("Content-Security-Policy"), "style-src 'sha256-") {
-		t.Fatalf("%d %v", w.Code, w.Header())
+		t.Fatalf("sheet: status %d with headers %v, want 200 with uncached HTML under a policy", w.Code, w.Header())
 	}
 	got, pages, foot := cards(t, w.Body.String())
 	if pages != 1 || len(got) != len(all.Items) {
@@ -199,7 +199,7 @@ func TestCode(t *testing.T) {
 	s := newSite(t)
 	w := s.ask(t, "GET", "/api/tables/3/qr.svg", "", "", nil)
 	if w.Code != 200 || w.Header().Get("Content-Type") != "image/svg+xml" || w.Header().Get("Cache-Control") != "no-store" {
-		t.Fatalf("%d %v", w.Code, w.Header())
+		t.Fatalf("code: status %d with headers %v, want 200 with an uncached SVG", w.Code, w.Header())
 	}
 	m := regexp.MustCompile(`viewBox="0 0 (\d+) \d+".*<path d="([^"]+)"/></svg>`).FindStringSubmatch(w.Body.String())
 	if m == nil {
@@ -221,7 +221,7 @@ func TestCodes_are_secrets(t *testing.T) {
 	}
 	audit, err := auditsql.Verify(t.Context(), s.db)
 	if err != nil || audit.Entries != 2 {
-		t.Errorf("%+v, %v", audit, err)
+		t.Errorf("Verify = %+v, %v, want two entries", audit, err)
 	}
 }
 
@@ -231,18 +231,18 @@ func TestStaff_sections(t *testing.T) {
 	var bulk struct{ Items []table }
 	s.ask(t, "POST", "/api/branches/1/tables/bulk", `{"labels":"S1-S2","section":" Terrace "}`, "", &bulk)
 	if len(bulk.Items) != 2 || bulk.Items[1].Section != "Terrace" || bulk.Items[1].Label != "S2" {
-		t.Fatalf("%+v", bulk)
+		t.Fatalf("tables = %+v, want S1 and S2 of Terrace", bulk)
 	}
 	var made table
 	s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"S3","section":"Bar"}`, "", &made)
 	if made.Section != "Bar" {
-		t.Errorf("%+v", made)
+		t.Errorf("table = %+v, want section Bar", made)
 	}
 	for _, section := range []string{"Inside", ""} {
 		var edited table
 		s.ask(t, "PATCH", "/api/tables/"+made.ID, `{"section":"`+section+`"}`, "", &edited)
 		if edited.Section != section || edited.Label != "S3" {
-			t.Errorf("%q: %+v", section, edited)
+			t.Errorf("table with section %q = %+v, want S3 in it", section, edited)
 		}
 	}
 	long := `{"section":"` + strings.Repeat("x", visit.MaxSection+1) + `"}`
@@ -268,11 +268,11 @@ func TestStaff_floor(t *testing.T) {
 	}
 	var made, edited table
 	if w := s.ask(t, "POST", "/api/tables", `{"branchId":"1","label":"T1"}`, "", &made); w.Code != 201 || made.Seats != 4 || !made.IsActive || len(made.QRToken) != 22 {
-		t.Errorf("%d %+v", w.Code, made)
+		t.Errorf("POST /api/tables: status %d, table %+v, want 201 with 4 seats and a code", w.Code, made)
 	}
 	s.ask(t, "PATCH", "/api/tables/"+made.ID, `{"label":"T2","seats":2,"isActive":false}`, "", &edited)
 	if edited.Label != "T2" || edited.Seats != 2 || edited.IsActive || edited.QRToken != made.QRToken {
-		t.Errorf("%+v", edited)
+		t.Errorf("edited table = %+v, want an inactive T2 with 2 seats and the same code", edited)
 	}
 	wantStatus(t, s.ask(t, "GET", "/cis/landing?qr="+made.QRToken, "", "", nil), 409, "table_inactive")
 	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"`+made.ID+`"}`, "", nil), 409, "table_inactive")
@@ -282,7 +282,7 @@ func TestStaff_floor(t *testing.T) {
 
 	var v, moved, answered seated
 	if w := s.ask(t, "POST", "/api/visits", `{"tableId":"3"}`, "", &v); w.Code != 201 || v.TableLabel != "A3" || v.Status != "OPEN" {
-		t.Errorf("%d %+v", w.Code, v)
+		t.Errorf("POST /api/visits: status %d, visit %+v, want 201, OPEN at A3", w.Code, v)
 	}
 	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"3"}`, "", nil), 409, "table_taken")
 	wantStatus(t, s.ask(t, "POST", "/api/visits", `{"tableId":"0"}`, "", nil), 422, "invalid")
@@ -293,7 +293,7 @@ func TestStaff_floor(t *testing.T) {
 	}
 	s.ask(t, "POST", "/api/visits/"+v.ID+"/move", `{"tableId":"5"}`, "", &moved)
 	if moved.TableID != "5" || moved.TableLabel != "A5" || len(moved.Calls) != 0 {
-		t.Errorf("%+v", moved)
+		t.Errorf("moved visit = %+v, want it at A5 without calls", moved)
 	}
 	wantStatus(t, s.ask(t, "POST", "/api/visits/"+v.ID+"/move", `{"tableId":"8"}`, "", nil), 404, "table_not_found")
 	wantStatus(t, s.ask(t, "POST", "/api/visits/x/move", `{"tableId":"5"}`, "", nil), 404, "visit_not_found")
@@ -302,7 +302,7 @@ func TestStaff_floor(t *testing.T) {
 	for _, reason := range []string{"WATER", "BILL", "WATER"} {
 		var got struct{ Reason, Since string }
 		if w := s.ask(t, "POST", call, `{"reason":"`+reason+`"}`, in.CustomerToken, &got); w.Code != 200 || got.Reason != reason || got.Since != "2026-02-26T05:00:00Z" {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("call: status %d with body %s, want 200 with the time of the first call", w.Code, w.Body)
 		}
 	}
 	wantStatus(t, s.ask(t, "POST", call, `{"reason":"SONG"}`, in.CustomerToken, nil), 422, "invalid")
@@ -311,15 +311,15 @@ func TestStaff_floor(t *testing.T) {
 	wantStatus(t, s.ask(t, "POST", "/cis/visit/other/call", `{"reason":"BILL"}`, in.CustomerToken, nil), 404, "visit_not_found")
 	s.ask(t, "POST", "/api/visits/"+v.ID+"/answer", `{"reason":"WATER"}`, "", &answered)
 	if len(answered.Calls) != 1 || answered.Calls[0].Reason != "BILL" {
-		t.Errorf("%+v", answered.Calls)
+		t.Errorf("calls = %+v, want only BILL", answered.Calls)
 	}
 	s.ask(t, "POST", "/api/visits/"+v.ID+"/answer", "", "", &answered)
 	if len(answered.Calls) != 0 {
-		t.Errorf("%+v", answered.Calls)
+		t.Errorf("calls = %+v, want none", answered.Calls)
 	}
 	var floor struct{ Items []table }
 	s.ask(t, "GET", "/api/tables?branchId=1", "", "", &floor)
 	if p := floor.Items[4].Visit; p == nil || p.ID != v.ID || p.Guests != 1 || p.Currency != "VND" || floor.Items[2].Visit != nil {
-		t.Errorf("%+v", floor.Items)
+		t.Errorf("tables = %+v, want the visit at the fifth only", floor.Items)
 	}
 }

@@ -116,15 +116,15 @@ func (g *guest) get(ctx context.Context, in *landingGet) (landing, error) {
 	case in.head:
 		return landing{}, nil // empty, whether or not the code exists
 	}
-	return g.land(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
+	return g.scan(ctx, in.QR, string(in.CustomerToken), in.AcceptLanguage)
 }
 
 func (g *guest) post(ctx context.Context, in *landingPost) (landing, error) {
 	token := cmp.Or(string(in.CustomerToken), in.Body.CustomerToken)
-	return g.land(ctx, in.Body.QR, token, in.AcceptLanguage)
+	return g.scan(ctx, in.Body.QR, token, in.AcceptLanguage)
 }
 
-func (g *guest) land(ctx context.Context, qr, token, acceptLanguage string) (landing, error) {
+func (g *guest) scan(ctx context.Context, qr, token, acceptLanguage string) (landing, error) {
 	if err := checkLimits(ctx); err != nil {
 		return landing{}, err
 	}

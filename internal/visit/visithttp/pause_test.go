@@ -29,7 +29,7 @@ func TestLanding_paused(t *testing.T) {
 		testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
 		notified := map[string]any{"reasonCode": nil, "reason": want, "until": until.Format(time.RFC3339)}
 		if d := cmp.Diff(notified, got.Paused); d != "" {
-			t.Errorf("%q: %s", language, d)
+			t.Errorf("pause in %q (-want +got):\n%s", language, d)
 		}
 	}
 	s.clock.Advance(time.Hour)

@@ -23,7 +23,7 @@ func TestStaff_plan(t *testing.T) {
 		t.Helper()
 		w := s.ask(t, "PUT", "/api/branches/1/floor-plan", body, "", into)
 		if w.Code != 200 {
-			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+			t.Errorf("PUT of plan %s: status %d with body %s, want 200", body, w.Code, w.Body)
 		}
 		return w.Body.String()
 	}

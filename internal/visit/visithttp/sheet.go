@@ -99,9 +99,9 @@ func sheet(b catalog.Branch, tables []visit.Table, link func(visit.Table) string
 	}
 	words := sheetWordsIn[language]
 	var pages []sheetPage
-	for some := range slices.Chunk(bySection(tables), columns*rows) {
-		p := sheetPage{Cuts: cuts(), Warning: warning(words, link(some[0]))}
-		for i, t := range some {
+	for chunk := range slices.Chunk(bySection(tables), columns*rows) {
+		p := sheetPage{Cuts: cuts(), Warning: warning(words, link(chunk[0]))}
+		for i, t := range chunk {
 			c, err := newCard(b, t, link(t))
 			if err != nil {
 				return nil, err

@@ -87,10 +87,10 @@ type tablesIn struct {
 
 // tables returns a page of the complete list: a branch has dozens of tables, not thousands.
 func (s *staff) tables(ctx context.Context, in *tablesIn) (httpapi.List[table], error) {
-	who := authz.ActorOf(ctx)
-	all, err := s.floor.Tables(ctx, who, in.BranchID)
+	actor := authz.ActorOf(ctx)
+	all, err := s.floor.Tables(ctx, actor, in.BranchID)
 	page := httpapi.PageOf(httpapi.Paging(in.LongPaging), all)
-	return httpapi.ListOf(page, len(all), func(t visit.Table) table { return s.tableOf(who, t) }), err
+	return httpapi.ListOf(page, len(all), func(t visit.Table) table { return s.tableOf(actor, t) }), err
 }
 
 func (s *staff) rotate(ctx context.Context, in *httpapi.ByID) (table, error) {

@@ -72,7 +72,7 @@ func (s *site) ask(t *testing.T, method, path, body, token string, into any) *ht
 	w := testenv.Serve(t, s, method, path, body, headers...)
 	if into != nil {
 		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
-			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+			t.Fatalf("%s %s: status %d with body %s, want JSON", method, path, w.Code, w.Body)
 		}
 	}
 	return w
@@ -114,7 +114,7 @@ func TestLanding_shape(t *testing.T) {
 		},
 	}
 	if d := cmp.Diff(want, got); w.Code != http.StatusOK || d != "" || len(token) != 43 || len(visitID) != 26 {
-		t.Errorf("%d: %s", w.Code, d)
+		t.Errorf("landing: status %d, body (-want +got):\n%s", w.Code, d)
 	}
 	if got := w.Header().Get("Cache-Control"); got != "no-store" {
 		t.Errorf("Cache-Control is %q", got)
@@ -228,12 +228,12 @@ func TestStaff_tables(t *testing.T) {
 		t.Errorf("the second page: %+v", page.Items)
 	}
 	if a3 := one.Items[2]; a3.Label != "A3" || a3.Link != "https://order.example/m/"+a3.QRToken {
-		t.Errorf("%+v", a3)
+		t.Errorf("table = %+v, want A3 with the link of its code", a3)
 	}
 	var rotated struct{ ID, QRToken string }
 	s.ask(t, "POST", "/api/tables/3/rotate", "", "", &rotated)
 	if rotated.ID != "3" || rotated.QRToken == one.Items[2].QRToken || rotated.QRToken != s.qr(t) {
-		t.Errorf("%+v", rotated)
+		t.Errorf("rotated table = %+v, want 3 with another code", rotated)
 	}
 	wantStatus(t, s.ask(t, "POST", "/api/tables/99/rotate", "", "", nil), 404, "table_not_found")
 	wantStatus(t, s.ask(t, "GET", "/api/tables?size=101", "", "", nil), 422, "invalid")
@@ -254,7 +254,7 @@ func TestStaff_visits(t *testing.T) {
 		"closeReason": nil, "calls": []any{},
 	}
 	if d := cmp.Diff([]map[string]any{want}, got.Items); d != "" || got.Total != 1 {
-		t.Errorf("%d: %s", got.Total, d)
+		t.Errorf("visits: total %d, items (-want +got):\n%s", got.Total, d)
 	}
 	s.clock.Advance(time.Minute)
 	var closed map[string]any

@@ -55,7 +55,7 @@ func TestBindings_keys(t *testing.T) {
 		lives(byCustomer, time.Minute)
 		lives(party, 8*time.Hour)
 		if _, found, err := b.Find(t.Context(), token, now, hour); !found || err != nil {
-			t.Errorf("%t, %v", found, err)
+			t.Errorf("Find: found %t, error %v, want the guest", found, err)
 		}
 		lives(byCustomer, time.Hour) // Find renews the TTL
 	})
@@ -65,25 +65,25 @@ func TestBindings_keys(t *testing.T) {
 // changing one.
 func TestBindings_Find_accepts_only_sealed_values(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		b, mine, theirs := visitredis.New(db), visit.NewCustomerToken(), visit.NewCustomerToken()
+		b, ownToken, otherToken := visitredis.New(db), visit.NewCustomerToken(), visit.NewCustomerToken()
 		g, other := guest(), guest()
-		for token, g := range map[string]visit.Guest{mine: g, theirs: other} {
+		for token, g := range map[string]visit.Guest{ownToken: g, otherToken: other} {
 			testenv.NoError(t, b.Bind(t.Context(), token, g, time.Hour, soon))
 		}
-		testenv.NoError(t, db.Do(t.Context(), "SADD", keyspace.VisitCustomers(other.VisitID), keyspace.Secret(mine)).Err())
-		own, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(mine)).Text()
-		foreign, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(theirs)).Text()
+		testenv.NoError(t, db.Do(t.Context(), "SADD", keyspace.VisitCustomers(other.VisitID), keyspace.Secret(ownToken)).Err())
+		own, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(ownToken)).Text()
+		otherValue, _, _ := db.Do(t.Context(), "GET", keyspace.VisitByCustomer(otherToken)).Text()
 		for _, value := range []string{
-			foreign, strings.Replace(own, g.VisitID, other.VisitID, 1), strings.Replace(own, "|1|3|", "|2|3|", 1),
+			otherValue, strings.Replace(own, g.VisitID, other.VisitID, 1), strings.Replace(own, "|1|3|", "|2|3|", 1),
 			strings.Replace(own, "|17", "|27", 1), other.VisitID + "|1|3", other.VisitID + "|1|3|1772083800000|", own + "A",
 		} {
-			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), value).Err())
-			if _, found, err := b.Find(t.Context(), mine, now, hour); found || err != nil {
+			testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(ownToken), value).Err())
+			if _, found, err := b.Find(t.Context(), ownToken, now, hour); found || err != nil {
 				t.Errorf("%q was accepted: %t, %v", value, found, err)
 			}
 		}
-		testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(mine), own).Err())
-		if got, found, err := b.Find(t.Context(), mine, now, hour); !found || got.VisitID != g.VisitID || err != nil {
+		testenv.NoError(t, db.Do(t.Context(), "SET", keyspace.VisitByCustomer(ownToken), own).Err())
+		if got, found, err := b.Find(t.Context(), ownToken, now, hour); !found || got.VisitID != g.VisitID || err != nil {
 			t.Errorf("its own value: %+v, %t, %v", got, found, err)
 		}
 	})
@@ -115,7 +115,7 @@ func TestBindings_without_Redis(t *testing.T) {
 		"Find": err, "Bind": b.Bind(t.Context(), token, g, time.Hour, soon), "Unbind": b.Unbind(t.Context(), []string{g.VisitID}),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || found {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s without Redis: error %v, want Unavailable", what, err)
 		}
 	}
 }

@@ -62,13 +62,13 @@ func (s *Store) Move(ctx context.Context, by authz.Actor, id string, table int64
 		if missing != nil && !errors.Is(missing, visit.ErrTable) {
 			return missing
 		}
-		was, err := lockVisit(ctx, tx, by, id)
+		before, err := lockVisit(ctx, tx, by, id)
 		switch {
 		case err != nil:
 			return err
-		case missing != nil || target.BranchID != was.BranchID:
+		case missing != nil || target.BranchID != before.BranchID:
 			return visit.ErrTable
-		case was.TableID != table:
+		case before.TableID != table:
 			if err := moveVisit(ctx, tx, id, target); err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (s *Store) Move(ctx context.Context, by authz.Actor, id string, table int64
 		}
 		return auditsql.Record(ctx, tx,
 			audit.NewEntry(by, now, audit.ActionVisitMoved, "visit", id, v.BranchID).
-				WithBefore(seatNoteOf(was)).WithAfter(seatNoteOf(v)))
+				WithBefore(seatNoteOf(before)).WithAfter(seatNoteOf(v)))
 	})
 	return v, moved, err
 }

@@ -52,9 +52,9 @@ func tableNoteOf(t visit.Table) tableNote {
 }
 
 // editedEntry returns the audit log's entry of an edited table.
-func editedEntry(by authz.Actor, was, is visit.Table, now time.Time) audit.Entry {
-	return audit.NewEntry(by, now, audit.ActionTableEdited, "table", strconv.FormatInt(is.ID, 10), is.BranchID).
-		WithBefore(tableNoteOf(was)).WithAfter(tableNoteOf(is))
+func editedEntry(by authz.Actor, before, after visit.Table, now time.Time) audit.Entry {
+	return audit.NewEntry(by, now, audit.ActionTableEdited, "table", strconv.FormatInt(after.ID, 10), after.BranchID).
+		WithBefore(tableNoteOf(before)).WithAfter(tableNoteOf(after))
 }
 
 // AddTable creates a table with its QR token.
@@ -115,14 +115,14 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 	t visit.Table, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		was, err := lockTable(ctx, tx, by, id)
+		before, err := lockTable(ctx, tx, by, id)
 		if err != nil {
 			return err
 		}
-		if t, err = e.Apply(was); err != nil {
+		if t, err = e.Apply(before); err != nil {
 			return err
 		}
-		if was.Active && !t.Active { // a scan at this moment waits for the lock and is then refused
+		if before.Active && !t.Active { // a scan at this moment waits for the lock and is then refused
 			switch _, taken, err := oneText(ctx, tx, stmt("visit_at"), id); {
 			case err != nil:
 				return err
@@ -131,13 +131,13 @@ func (s *Store) EditTable(ctx context.Context, by authz.Actor, id int64, e visit
 			}
 		}
 		// If nothing differs, nothing is written or audited, so a repeated request is harmless.
-		if tableNoteOf(t) != tableNoteOf(was) {
+		if tableNoteOf(t) != tableNoteOf(before) {
 			column, row := planColumns(t)
 			_, err := tx.Exec(ctx, stmt("table_update"), id, t.Label, t.Seats, t.Section, sqldb.Flag(t.Active), column, row)
 			if err != nil {
 				return labelTaken(err)
 			}
-			if err := auditsql.Record(ctx, tx, editedEntry(by, was, t, now)); err != nil {
+			if err := auditsql.Record(ctx, tx, editedEntry(by, before, t, now)); err != nil {
 				return err
 			}
 		}

@@ -133,13 +133,13 @@ func BindingsSuite(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		bind(t, b, token, g)
 		second := visit.NewCustomerToken()
 		bind(t, b, second, g)
-		other, elsewhere := guest()
-		bind(t, b, other, elsewhere)
+		other, otherGuest := guest()
+		bind(t, b, other, otherGuest)
 		for range 2 { // the second call changes nothing
 			testenv.NoError(t, b.Unbind(t.Context(), []string{g.VisitID}))
 			finds(t, b, token, g, false)
 			finds(t, b, second, g, false)
-			finds(t, b, other, elsewhere, true)
+			finds(t, b, other, otherGuest, true)
 		}
 	})
 	t.Run("unbind without visits succeeds", func(t *testing.T) {

@@ -5173,7 +5173,7 @@ export interface components {
             help: string;
             isSecret: boolean;
             isSet: boolean;
-            /** @description The stored value cannot be decrypted with the sealing key: set it again, or restore the key. */
+            /** @description The stored value cannot be decrypted with the settings key: set it again, or restore the key. */
             isUnreadable: boolean;
             /** @description Such as payment_window. */
             name: string;

@@ -1,7 +1,7 @@
 #!lua
 -- BEGIN: writes or deletes documents, unless Redis has a newer version. In the same step the memo lists the new index
--- entries that the document owns, and the old ones that are still to be removed, so that the next writer has all entries
--- that may exist. It needs both groups: an overtaken writer removes the entries that the newer writer does not own.
+-- entries that the document owns, and the old ones that are still to be removed. The memo lists both, because an
+-- overtaken writer removes those that the newer writer does not own.
 -- The script runs as a series (MustSeries) of groups, one per document. It reads and writes all groups together, which
 -- saves most of the commands.
 --

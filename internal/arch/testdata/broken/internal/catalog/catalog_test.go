@@ -11,4 +11,5 @@ import (
 func TestNothing(t *testing.T) {
 	t.Skip()
 	time.Sleep(time.Second)
+	t.Errorf("%d: %v\n", 1, nil)
 }

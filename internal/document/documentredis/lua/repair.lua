@@ -1,5 +1,5 @@
 #!lua
--- MEND: deletes a key whose type is not the declared one: another program has written it.
+-- REPAIR: deletes a key whose type is not the declared one: another program has written it.
 --
 -- KEYS  1 key
 -- ARGV  1 its type
