@@ -45,7 +45,7 @@ func TestPage_Write_refresh(t *testing.T) {
 	waiting, decided := write(Page{Language: "en", Heading: "Checking", Refresh: 3}), write(Page{Language: "en", Heading: "Paid"})
 	for _, text := range []string{` data-refresh="3"`, `<noscript><meta http-equiv="refresh" content="3"></noscript>`, "<script>"} {
 		if !strings.Contains(waiting.Body.String(), text) || strings.Contains(decided.Body.String(), text) {
-			t.Errorf("%s: %s, %s", text, waiting.Body, decided.Body)
+			t.Errorf("the waiting page is %s and the decided page %s, want %s in the first only", waiting.Body, decided.Body, text)
 		}
 	}
 	if csp := waiting.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "connect-src 'self'") || !strings.Contains(csp, SourceHash(pageScript)) {

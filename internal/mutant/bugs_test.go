@@ -63,7 +63,7 @@ var mistakes = []mistake{
 	},
 	{
 		name: "relay passes open transactions", file: "internal/event/outbox/outbox.sql",
-		was: "least(p.last_value", is: "greatest(p.last_value",
+		was: "least((SELECT", is: "greatest((SELECT",
 		pkg: "internal/event/outbox", run: "TestRelay_waits_for_open_transactions",
 	},
 	{

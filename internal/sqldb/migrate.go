@@ -167,7 +167,7 @@ func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
 }
 
 // ErrSchemaNewer means that a later release migrated the database and this binary is too old for the schema. The
-// release directly before the latest can always run: a migration removes only what that release no longer uses.
+// release directly before the latest can run unless a migration raises the floor (schema_floor).
 var ErrSchemaNewer = &fault.Error{
 	Kind: fault.Unavailable, Code: "schema_newer", Detail: "This server is older than its database. Try again in a moment.",
 	RetryAfter: 10 * time.Second,

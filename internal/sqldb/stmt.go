@@ -3,7 +3,6 @@ package sqldb
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -325,8 +324,15 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 	return enableFor(b.String(), "sqlite")
 }
 
-// postgresFragment matches a fragment that only PostgreSQL executes.
-var postgresFragment = regexp.MustCompile(`(?s)/\*pg:.*?\*/`)
+// withoutPostgres removes the fragments that only PostgreSQL executes.
+func withoutPostgres(text string) string {
+	before, rest, ok := strings.Cut(text, "/*pg:")
+	if !ok {
+		return text
+	}
+	_, after, _ := strings.Cut(rest, "*/")
+	return before + withoutPostgres(after)
+}
 
 // insertsRows reports whether a statement copies a row set into a table, each row by itself: INSERT INTO ... SELECT
 // columns FROM @rows(...) AS r, without functions, subqueries and further parameters, and without an action on
@@ -335,7 +341,7 @@ func insertsRows(pieces []piece) bool {
 	if len(pieces) != 3 || pieces[1].columns == nil {
 		return false
 	}
-	into, selected, ok := strings.Cut(postgresFragment.ReplaceAllString(pieces[0].text, ""), "SELECT")
+	into, selected, ok := strings.Cut(withoutPostgres(pieces[0].text), "SELECT")
 	behind := strings.TrimSpace(pieces[2].text)
 	rest, isAlias := strings.CutPrefix(behind, "AS r")
 	rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "WHERE true"))

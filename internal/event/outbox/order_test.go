@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
@@ -73,6 +74,50 @@ func TestRelay_waits_for_open_transactions(t *testing.T) {
 			}
 		})
 	}
+}
+
+var lockStmts = sqldb.Load(fstest.MapFS{
+	"key.sql": {Data: []byte(`
+		SELECT min(((classid::bigint & 65535) << 32) + objid::bigint) FROM pg_locks
+		WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = 17782 AND pid = pg_backend_pid()`)},
+	"drawn.sql": {Data: []byte(`SELECT currval('event_log_position_seq')`)}, // by this connection
+})
+
+// A transaction's key is a position before its own, also while others draw positions. The sequence is logged every 33 calls,
+// and a reader that does not lock it may then see a position of the future.
+func TestQueue_key_is_before_its_positions(t *testing.T) {
+	t.Parallel()
+	db := sqldbtest.Postgres(t)
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for range 2 {
+		writers.Go(func() {
+			for batch := paid(100); ; {
+				select {
+				case <-stop:
+					return
+				default:
+					commit(t, db, batch...)
+				}
+			}
+		})
+	}
+	for range 50 {
+		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			Queue(tx, paid(1))
+			key, err := sqldb.Scalar[int64](ctx, tx, lockStmts.Must("key"))
+			if err != nil {
+				return err
+			}
+			position, err := sqldb.Scalar[int64](ctx, tx, lockStmts.Must("drawn"))
+			if key >= position {
+				t.Errorf("the key is %d, want less than the position %d", key, position)
+			}
+			return err
+		}))
+	}
+	close(stop)
+	writers.Wait()
 }
 
 // A transaction without events, such as a long change of the menu, delays no event.

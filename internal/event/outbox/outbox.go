@@ -65,13 +65,14 @@ func scanLogged(r sqldb.Rows) (e entry, err error) {
 // purgeStep is the maximum number of rows per purging statement, so that a purge never blocks the writer for long.
 const purgeStep = 2000
 
-// PurgeLog deletes published events that were created before an instant, and returns their number. Positions ascend with
-// the commits, so it ends at the first page without an old event. Each page is deleted in a transaction of its own, so the
-// purge may be interrupted at any point.
+// PurgeLog deletes published events that were created before an instant, and returns their number. Positions ascend nearly
+// as the times do, so it ends at the first page without an old event. Each page is deleted in a transaction of its own, so
+// the purge may be interrupted at any point.
 func PurgeLog(ctx context.Context, db *sqldb.DB, before time.Time) (purged int64, err error) {
 	for last := int64(0); ; {
 		first := last
-		last, err = sqldb.Scalar[int64](ctx, db, stmt("event_purge_page"), first, before.UnixMilli(), purgeStep)
+		last, err = sqldb.Scalar[int64](ctx, db, stmt("event_purge_page"), first, before.UnixMilli(), purgeStep,
+			db.Now().UnixMilli())
 		if err != nil || last == 0 {
 			return purged, err
 		}

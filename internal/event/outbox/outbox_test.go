@@ -318,6 +318,19 @@ func TestPurgeLog(t *testing.T) {
 			t.Errorf("PurgeLog = %d, %v; want %d", purged, err, purgeStep+1)
 		}
 		want(t, db, 1, 2, 0)
+
+		// While the clock was wrong, a page of events was stored with times in the future. Older ones follow it.
+		commit(t, db, at(purgeStep, db.Now().Add(time.Hour))...)
+		commit(t, db, at(1, noon)...)
+		run(t, r)
+		if purged, err = PurgeLog(t.Context(), db, noon.Add(time.Minute)); err != nil || purged != 2 {
+			t.Errorf("PurgeLog = %d, %v; want the event behind those of the future, and the one that was pending", purged, err)
+		}
+		if _, err := db.Exec(t.Context(), testStmts.Must("forget_future"), db.Now().UnixMilli()); err != nil {
+			t.Error(err)
+		}
+		pending = at(1, noon)
+		commit(t, db, pending...)
 		if purged, err = PurgeLog(t.Context(), db, noon.Add(2*time.Hour)); err != nil || purged != 2 {
 			t.Errorf("PurgeLog = %d, %v; want the two that are published", purged, err)
 		}

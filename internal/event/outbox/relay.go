@@ -92,9 +92,12 @@ func (r *Relay) batch(ctx context.Context) (more bool, err error) {
 	if err := r.to.Ready(ctx); err != nil {
 		return false, fmt.Errorf("outbox: %w", err)
 	}
-	s, _, err := sqldb.One(ctx, r.db, scanState, stmt("relay_state"), r.now().UnixMilli())
-	if err != nil {
+	s, found, err := sqldb.One(ctx, r.db, scanState, stmt("relay_state"), r.now().UnixMilli())
+	switch {
+	case err != nil:
 		return false, fmt.Errorf("outbox: %w", err)
+	case !found:
+		return false, errNoCursor
 	}
 	for _, q := range []struct {
 		due   bool

@@ -28,7 +28,8 @@ var (
 			SELECT count(*) FROM event_log
 			WHERE position <= (SELECT position FROM event_cursor) AND id NOT IN (SELECT id FROM event_retry)
 			      AND id NOT IN (SELECT id FROM dead_event WHERE consumer_name = '')`)},
-		"count_dead.sql": {Data: []byte(`SELECT count(*) FROM dead_event`)},
+		"forget_future.sql": {Data: []byte(`DELETE FROM event_log WHERE created_at > $1`)},
+		"count_dead.sql":    {Data: []byte(`SELECT count(*) FROM dead_event`)},
 	})
 	countPending   = testStmts.Must("count_pending")
 	countPublished = testStmts.Must("count_published")
@@ -107,10 +108,22 @@ func TestRelay_delivers_locally_within_its_transaction(t *testing.T) {
 		commit(t, db, events...)
 		h := &localBroker{}
 		run(t, New(db, h, Options{}))
-		if len(h.got) != 0 || len(h.within) != 1 || !slices.EqualFunc(h.within[0], events, sameEvent) {
-			t.Errorf("delivered %v, published %v", h.within, h.got)
+		if len(h.got) != 0 || len(h.within) != 1 || !slices.EqualFunc(h.within[0], events, sameEvent) || h.repeated[0] {
+			t.Errorf("delivered %v, possibly repeated %v, published %v; want one batch that is new", h.within, h.repeated, h.got)
 		}
 		want(t, db, 0, 3, 0)
+
+		// Another process has published the next events, or has crashed before it did.
+		commit(t, db, paid(2)...)
+		down := &broker{lost: errDown}
+		if err := New(db, down, Options{}).RunOnce(t.Context()); !errors.Is(err, errDown) {
+			t.Errorf("RunOnce = %v, want %v", err, errDown)
+		}
+		run(t, New(db, h, Options{}))
+		if len(h.within) != 2 || !h.repeated[1] {
+			t.Errorf("delivered %v, possibly repeated %v; want a second batch that may be repeated", h.within, h.repeated)
+		}
+		want(t, db, 0, 5, 0)
 	})
 }
 

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,10 @@ type state struct {
 	readable       int64 // no event up to this position will become visible later
 	retryDue       bool
 }
+
+// errNoCursor reports a damaged database: the row is written by a migration and never deleted. Without it no event would
+// ever be due.
+var errNoCursor = errors.New("outbox: event_cursor has no row")
 
 // scanState reads the row of relay_state.
 func scanState(r sqldb.Rows) (s state, err error) {
@@ -80,7 +85,8 @@ func (l eventLog) read(ctx context.Context, db *sqldb.DB, _ time.Time) ([]entry,
 	return sqldb.Collect(ctx, db, scanLogged, stmt("event_page"), l.before.position, l.before.readable, batchSize)
 }
 
-// remove moves the cursor past the batch, unless another relay has moved it: that relay has published the batch too.
+// remove moves the cursor past the batch, unless another relay has moved it. That relay has published the batch too, or its
+// first part; the rest is published again.
 func (l eventLog) remove(ctx context.Context, tx sqldb.Tx, batch []entry, refused []error) ([]entry, []error, error) {
 	n, err := tx.Exec(ctx, stmt("cursor_move"), l.before.position, batch[len(batch)-1].position)
 	if err != nil || n == 0 {

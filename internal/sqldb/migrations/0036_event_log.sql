@@ -1,6 +1,8 @@
 -- Events are written once: the log receives them with their change, and the relay reads it by position.
 
 -- +goose Up
+-- Both at once, in the order of a relay of the previous version, so that neither waits for the other.
+/*pg: LOCK TABLE outbox_events, event_log IN ACCESS EXCLUSIVE MODE;*/
 ALTER TABLE event_log RENAME TO event_log_before;
 /*pg: ALTER INDEX event_log_pkey RENAME TO event_log_before_pkey;*/
 CREATE TABLE event_log (
