@@ -13,7 +13,7 @@ import (
 func TestTree(t *testing.T) {
 	root := os.DirFS("../..")
 	tr, tab := load(t, root)
-	for _, f := range check(root, tr, tab, limits{code: 800, test: 1500, lua: 300, unpolished: unpolished, wordless: wordless}) {
+	for _, f := range check(root, tr, tab, limits{code: 800, test: 1500, lua: 300, unpolished: unpolished}) {
 		t.Error(f)
 	}
 }

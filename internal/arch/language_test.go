@@ -41,9 +41,6 @@ func (tr tree) phrases(f file, unpolished []string) []finding {
 	return found
 }
 
-// wordless are the packages whose failure messages A10 does not check yet.
-var wordless = []string{"bench", "event/rabbit", "mutant", "sqldb", "sqldb/sqldbtest"}
-
 var (
 	failures  = []string{"Error", "Errorf", "Fatal", "Fatalf", "Logf"}
 	verb      = regexp.MustCompile(`%[-+# 0]*[0-9*]*(\.[0-9*]+)?(\[\d+\])?[a-zA-Z%]`)
@@ -53,10 +50,7 @@ var (
 
 // messages checks A10: a message of a test with verbs also has words. A failure such as "3, <nil>" says neither what
 // was called nor what was wanted.
-func (tr tree) messages(f file, wordless []string) []finding {
-	if slices.Contains(wordless, f.pkg()) {
-		return nil
-	}
+func (tr tree) messages(f file) []finding {
 	var found []finding
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)

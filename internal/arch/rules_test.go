@@ -21,11 +21,10 @@ type finding struct {
 
 func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.rule, f.text) }
 
-// limits are the maximum numbers of lines of a file (A5), and the paths and packages to which parts of A10 do not apply.
+// limits are the maximum numbers of lines of a file (A5), and the paths to which the phrases of A10 do not apply.
 type limits struct {
 	code, test, lua int
 	unpolished      []string
-	wordless        []string
 }
 
 const (
@@ -48,7 +47,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 		found = append(found, tr.arrows(f, t, covered)...)
 		found = append(found, tr.pure(f, t)...)
 		found = append(found, tr.sleeps(f)...)
-		found = append(found, tr.messages(f, l.wordless)...)
+		found = append(found, tr.messages(f)...)
 		found = append(found, tr.clocks(f, t)...)
 	}
 	found = append(found, tr.comments()...)

@@ -27,7 +27,7 @@ func TestCommitLimit_writes_the_same_rows(t *testing.T) {
 		prepareScratch(t, db)
 		r, err := commitLimit(t.Context(), db, 7, 0, 50*time.Millisecond)
 		if err != nil || r.PerSecond <= 0 || r.Batch != 7 {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("commitLimit = %+v, %v, want a rate in batches of 7", r, err)
 		}
 		stocks := stocksql.New(db)
 		counters := testenv.Must(stocks.Drift(t.Context(), rawDate))(t)

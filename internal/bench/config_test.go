@@ -30,7 +30,7 @@ func TestConfig_Validate(t *testing.T) {
 		spoil(&c)
 		_, err := Run(t.Context(), c)
 		if err == nil || (c.Target != good.Target || c.Echo+c.Floor != "") && !errors.Is(err, load.ErrNotLoopback) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Run with %s = %v, want an error, ErrNotLoopback for an address elsewhere", name, err)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func TestFloor_writes_acknowledged_orders(t *testing.T) {
 					if w.Code == http.StatusCreated {
 						var placed floorPlaced
 						if err := json.Unmarshal(w.Body.Bytes(), &placed); err != nil || placed.TotalPrice != lineCount*itemPrice {
-							t.Errorf("%s, %v", w.Body, err)
+							t.Errorf("order = %s, %v, want a total of %d", w.Body, err, lineCount*itemPrice)
 						}
 						acknowledged[placed.ID] = key
 					}
@@ -147,7 +147,7 @@ func TestFloor_writes_acknowledged_orders(t *testing.T) {
 		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
 		var n floorCounts
 		if err := json.Unmarshal(w.Body.Bytes(), &n); err != nil || n.Orders != portions || n.Commits < 1 || n.Commits > portions {
-			t.Errorf("%s, %v", w.Body, err)
+			t.Errorf("counts = %s, %v, want %d orders in at most as many commits", w.Body, err, portions)
 		}
 	})
 }
@@ -161,7 +161,7 @@ func TestFloor_refuses_invalid_orders(t *testing.T) {
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, orderPath, strings.NewReader(body)))
 		if w.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d", body, w.Code)
+			t.Errorf("POST %s = %d, want %d", body, w.Code, http.StatusBadRequest)
 		}
 	}
 	checkKept(t, f.db, nil, true)
@@ -203,7 +203,7 @@ func TestFloor_statements(t *testing.T) {
 				return
 			}
 			if err := f.db.Prepare(t.Context(), s); err != nil {
-				t.Errorf("%s: %v", s.Name, err)
+				t.Errorf("Prepare(%s) = %v", s.Name, err)
 			}
 		})
 	})

@@ -48,7 +48,7 @@ func TestFillHistory_writes_the_same_rows(t *testing.T) {
 		h, err := FillHistory(t.Context(), address, orders, true)
 		want := History{Orders: orders, Branches: 50, Dishes: 1000, Dates: 2, Bytes: h.Bytes, Seconds: h.Seconds}
 		if err != nil || h != want || h.Bytes < orders*1000 || h.Seconds <= 0 {
-			t.Fatalf("%+v, %v", h, err)
+			t.Fatalf("FillHistory = %+v, %v, want %+v with at least %d bytes", h, err, want, orders*1000)
 		}
 		rows, err := sqldb.Map[string, int64](t.Context(), db, left.Must("left_counts"))
 		if diff := cmp.Diff(map[string]int64{
@@ -102,13 +102,13 @@ func TestFillHistory_refuses(t *testing.T) {
 	}
 	for orders, valid := range map[int]bool{-1: false, 0: true, 1: true, MaxHistory: true, MaxHistory + 1: false} {
 		if err := ValidateHistory(orders); err == nil != valid {
-			t.Errorf("%d: %v", orders, err)
+			t.Errorf("ValidateHistory(%d) = %v, want valid %t", orders, err, valid)
 		}
 		if valid {
 			continue
 		}
 		if _, err := FillHistory(t.Context(), "sqlite:/nowhere/x", orders, true); err == nil || errors.Is(err, ErrConsent) {
-			t.Errorf("%d: %v", orders, err)
+			t.Errorf("FillHistory(%d) = %v, want an error about the number", orders, err)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestWaitDocuments(t *testing.T) {
 		}
 		testenv.Must(s.db.Exec(t.Context(), left.Must("left_ready")))(t)
 		if err := s.waitDocuments(t.Context()); err != nil || s.report.History.Documents <= 0 {
-			t.Errorf("%+v, %v", s.report.History, err)
+			t.Errorf("waitDocuments = %v with %+v, want the time until the documents were ready", err, s.report.History)
 		}
 	})
 }

@@ -64,7 +64,7 @@ func TestRounds_requests(t *testing.T) {
 				for text := next(); text != nil; text = next() {
 					r, body := parseRequest(t, text)
 					if got := r.Method + " " + r.URL.Path; got != c.want {
-						t.Fatalf("%s: %s", name, got)
+						t.Fatalf("request for %s = %s, want %s", name, got, c.want)
 					}
 					if key := body["clientTxnId"]; key != nil && keys[key] {
 						t.Errorf("%v once more", key)
@@ -88,7 +88,7 @@ func parseRequest(t *testing.T, text []byte) (*http.Request, map[string]any) {
 	body := map[string]any{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &body); err != nil {
-			t.Fatalf("%s: %v", raw, err)
+			t.Fatalf("body %s is not a JSON object: %v", raw, err)
 		}
 	}
 	return r, body

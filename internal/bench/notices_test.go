@@ -22,7 +22,7 @@ func TestSite_notice(t *testing.T) {
 	u := unpaid{"06gvuscuuto016fpbesbo18ko8", 30_000}
 	n, err := merchant(site.HashSecret).Read(site.notice(u, 7))
 	if err != nil || n.AttemptID != u.id || n.State != payment.Paid || n.Amount != u.amount || n.Currency != money.VND {
-		t.Errorf("%+v, %v", n, err)
+		t.Errorf("Read(notice) = %+v, %v, want %s paid with %d dong", n, err, u.id, u.amount)
 	}
 	if other, _ := merchant(site.HashSecret).Read(site.notice(u, 8)); other.Ref == n.Ref || n.Ref == "" {
 		t.Errorf("two payments are both %q", n.Ref)
@@ -43,7 +43,7 @@ func TestNotices(t *testing.T) {
 		for text := next(); text != nil; text = next() {
 			r, _ := parseRequest(t, text)
 			if r.Method != http.MethodGet || r.URL.Path != noticePath {
-				t.Fatalf("%s %s", r.Method, r.URL.Path)
+				t.Fatalf("request = %s %s, want GET %s", r.Method, r.URL.Path, noticePath)
 			}
 			reports[r.URL.Query().Get("vnp_TxnRef")]++
 		}

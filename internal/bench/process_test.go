@@ -11,7 +11,7 @@ func TestUsage_each(t *testing.T) {
 	after := usage{"postgres": {1: 2 * time.Second, 3: time.Second}, "redis": {9: 0}}
 	got := before.each(after, 1000)
 	if len(got) != 2 || got[0] != (Cost{"postgres", 2000}) || got[1] != (Cost{"redis", 0}) {
-		t.Errorf("%+v", got)
+		t.Errorf("each = %+v, want 2000 for postgres and 0 for redis", got)
 	}
 	if before.each(after, 0) != nil {
 		t.Error("a cost of no orders")
@@ -36,6 +36,6 @@ func TestProcess_itself(t *testing.T) {
 		t.Error("this process is no postgres")
 	}
 	if m := machine(); m.Cores < 1 || m.Go == "" || m.OS == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("machine() = %+v, want cores, Go version and system", m)
 	}
 }

@@ -17,7 +17,7 @@ func TestLimits_imply(t *testing.T) {
 	l := Limits{Echo: Load{PerSecond: 60_000}, Script: Rate{PerSecond: 120_000}, Commit: Rate{PerSecond: 40_000}}
 	l.imply(10_000)
 	if l.Implied != 20_000 || l.Ratio != 0.5 {
-		t.Errorf("%+v", l)
+		t.Errorf("imply(10000) = %g, ratio %g, want 20000 and 0.5", l.Implied, l.Ratio)
 	}
 	l = Limits{Echo: Load{PerSecond: 60_000}}
 	if l.imply(10_000); l.Implied != 0 || l.Ratio != 0 {
@@ -78,7 +78,7 @@ func sample() Report {
 
 func TestReport_best(t *testing.T) {
 	if best := sample().Best(); best.Conns != 64 {
-		t.Errorf("%+v", best)
+		t.Errorf("Best() = %+v, want 64 connections", best)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 				t.Fatalf("%s %s of %s", r.Method, r.URL, r.Header.Get("X-Customer-Token"))
 			}
 			if o.PaymentMethod != "COUNTER" || o.MenuVersionID != "5" || len(o.Items) != lineCount {
-				t.Fatalf("%+v", o)
+				t.Fatalf("order = %+v, want COUNTER, menu version 5 and %d items", o, lineCount)
 			}
 			if len(o.ClientTxnID) > 64 || keys[o.ClientTxnID] {
 				t.Fatalf("clientTxnId %q", o.ClientTxnID)
@@ -63,7 +63,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 				in[it.ItemID] = it.Qty == 1 && slices.Contains(p.items, it.ItemID)
 			}
 			if len(in) != lineCount || !in["7"] && !in["42"] {
-				t.Fatalf("%+v", o.Items)
+				t.Fatalf("items = %+v, want %d different ones of the menu, and item 7 or 42", o.Items, lineCount)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 func TestOrders_ofASoldOutDish(t *testing.T) {
 	_, o := parseOrder(t, stub(t).orders("COUNTER", "run", 0, []string{"99"})())
 	if len(o.Items) != 1 || o.Items[0].ItemID != "99" {
-		t.Errorf("%+v", o)
+		t.Errorf("order = %+v, want only item 99", o)
 	}
 }
 

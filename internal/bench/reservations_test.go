@@ -28,7 +28,7 @@ func TestReservations(t *testing.T) {
 			id, _ := body["orderId"].(string)
 			lines, _ := body["items"].([]any)
 			if id == "" || ids[id] || len(lines) != 1 {
-				t.Fatalf("%v", body)
+				t.Fatalf("reservation = %v, want a new orderId and one item", body)
 			}
 			line, _ := lines[0].(map[string]any)
 			item, _ := line["itemId"].(string)

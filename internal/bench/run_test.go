@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 			checkReservations(t, r)
 			checkLimits(t, r)
 			if h.RedisURL != "" && (r.Memory.HoldKey < 50 || r.Memory.HoldKey > 1000 || r.Memory.Hold == 0) {
-				t.Errorf("%+v", r.Memory)
+				t.Errorf("memory = %+v, want 50 to 1000 bytes of a hold's key and the bytes of a hold", r.Memory)
 			}
 			if runtime.GOOS == "linux" {
 				checkProcesses(t, r, h.RedisURL != "")
@@ -65,7 +65,7 @@ func checkLoads(t *testing.T, r Report) {
 		"echo": r.Limits.Echo,
 	}
 	if len(r.Orders) != 2 || r.Orders[1].Conns != 4 {
-		t.Errorf("%+v", r.Orders)
+		t.Errorf("orders = %+v, want two loads, the second over 4 connections", r.Orders)
 	}
 	for i, o := range r.Orders {
 		loads[[]string{"first", "second"}[i]] = o.Load
@@ -75,7 +75,7 @@ func checkLoads(t *testing.T, r Report) {
 	}
 	for name, l := range loads {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("load of %s = %+v, want a rate, ordered quantiles and no errors", name, l)
 		}
 	}
 	if r.Half.Rate < 1 || r.Half.Rate > r.Best().PerSecond {
@@ -91,11 +91,11 @@ func checkMembers(t *testing.T, r Report, rounds int) {
 	t.Helper()
 	m := r.Members
 	if m == nil || m.Rounds < rounds || m.Ratio != m.Checkouts.PerSecond/m.Orders.PerSecond {
-		t.Fatalf("%+v", m)
+		t.Fatalf("members = %+v, want at least %d rounds and the ratio of checkouts to orders", m, rounds)
 	}
 	for name, l := range map[string]Load{"reads": m.Read, "changes": m.Change, "checkouts": m.Checkouts.Load, "orders": m.Orders.Load} {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 || l.Conns != 4 {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("load of members' %s = %+v, want a rate over 4 connections and no errors", name, l)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func checkNotices(t *testing.T, r Report) {
 	t.Helper()
 	n := r.Notices
 	if n == nil || n.First.PerSecond <= 0 || n.Again.PerSecond <= 0 || len(n.First.Errors)+len(n.Again.Errors) > 0 {
-		t.Fatalf("%+v", n)
+		t.Fatalf("notices = %+v, want two rates and no errors", n)
 	}
 	if runtime.GOOS == "linux" && (len(n.First.CPU) == 0 || len(r.Members.Checkouts.CPU) == 0) {
 		t.Error("nothing is known of what they cost")
@@ -119,7 +119,7 @@ func checkReservations(t *testing.T, r Report) {
 	}
 	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Alternating, "read": i.Read} {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("load of reservations, %s = %+v, want a rate and no errors", name, l)
 		}
 	}
 }
@@ -128,14 +128,14 @@ func checkLimits(t *testing.T, r Report) {
 	t.Helper()
 	l := r.Limits
 	if l.Script.PerSecond <= 0 || l.Commit.PerSecond <= 0 || l.Implied <= 0 || l.Ratio <= 0 {
-		t.Errorf("%+v", l)
+		t.Errorf("limits = %+v, want every rate and the ratio", l)
 	}
 	if l.Implied > l.Echo.PerSecond || l.Implied > l.Script.PerSecond || l.Implied > l.Commit.PerSecond {
 		t.Errorf("the whole is faster than a part: %+v", l)
 	}
 	for name, trade := range map[string]Trade{"floor": l.Floor.Trade, "product in turn": l.Floor.Product} {
 		if trade.PerSecond <= 0 || len(trade.Errors) > 0 || trade.Conns != r.Best().Conns || trade.P50 <= 0 {
-			t.Errorf("%s: %+v", name, trade)
+			t.Errorf("load of the %s = %+v, want a rate over %d connections and no errors", name, trade, r.Best().Conns)
 		}
 		if runtime.GOOS == "linux" && len(trade.CPU) != len(r.Orders[0].CPU) {
 			t.Errorf("%s: the costs are %+v", name, trade.CPU)
@@ -195,7 +195,7 @@ func TestRun_refusesAServerWithLimits(t *testing.T) {
 	_, err := Run(t.Context(), h.Config)
 	var status *statusError
 	if !errors.As(err, &status) || status.got != http.StatusTooManyRequests {
-		t.Errorf("%v", err)
+		t.Errorf("Run = %v, want a statusError with %d", err, http.StatusTooManyRequests)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestScriptLimit(t *testing.T) {
 			c := Config{RedisURL: address, Namespace: "x", Duration: 200 * time.Millisecond}
 			r, err := scriptLimit(t.Context(), c, Batches{Try: 8, Held: 16})
 			if err != nil || r.PerSecond <= 0 || r.Batch < 2 || r.Batch > 32 {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("scriptLimit = %+v, %v, want a rate in batches of 2 to 32", r, err)
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestMeasureScript(t *testing.T) {
 	measure := func() []int64 {
 		got, err := redis.Run(t.Context(), measureScript, []keyspace.Key{key}, nil).Ints()
 		if err != nil || len(got) != 3 || got[1] <= 0 || got[2] <= 1 {
-			t.Fatalf("%v, %v", got, err)
+			t.Fatalf("measureScript = %v, %v, want 3 numbers, the second and third positive", got, err)
 		}
 		return got
 	}

@@ -43,7 +43,7 @@ func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 func TestSeed_refusesWithoutConsent(t *testing.T) {
 	db := sqldbtest.SQLite(t)
 	if tokens, err := Seed(t.Context(), db, false); !errors.Is(err, ErrConsent) || tokens != nil {
-		t.Errorf("%v, %v", tokens, err)
+		t.Errorf("Seed = %v, %v, want ErrConsent only", tokens, err)
 	}
 	if _, err := catalogsql.New(db, nil).Branch(t.Context(), branchID); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("something was written: %v", err)
@@ -54,7 +54,7 @@ func TestSeed_refuses_a_foreign_branch(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), branchID, "Phở 9000", 0))(t)
 		if tokens, err := Seed(t.Context(), db, true); !errors.Is(err, ErrTaken) || tokens != nil {
-			t.Errorf("%v, %v", tokens, err)
+			t.Errorf("Seed = %v, %v, want ErrTaken only", tokens, err)
 		}
 	})
 }

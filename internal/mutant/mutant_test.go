@@ -60,7 +60,7 @@ func TestMutants_without_a_bug(t *testing.T) {
 			binary := m.build(t, "")
 			for _, m.run = range names { // one at a time, which shows that each exists
 				if said, err := run(t, m, binary); err != nil || strings.Contains(said, "no tests to run") {
-					t.Errorf("%s: %v\n%s", m.run, err, said)
+					t.Errorf("%s without a bug = %v, want a pass:\n%s", m.run, err, said)
 				}
 			}
 		})
@@ -93,7 +93,7 @@ func (m mistake) build(t *testing.T, overlay string) string {
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay="+overlay, "-o", binary, "./"+m.pkg)
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("go test -c ./%s = %v\n%s", m.pkg, err, said)
 	}
 	return binary
 }

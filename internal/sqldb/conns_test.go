@@ -32,7 +32,7 @@ func TestLimitsTransactions(t *testing.T) {
 		"": false, "devel": false, "9.6.24": false,
 	} {
 		if got := limitsTransactions(version); got != want {
-			t.Errorf("%q: %t", version, got)
+			t.Errorf("limitsTransactions(%q) = %t, want %t", version, got, want)
 		}
 	}
 }

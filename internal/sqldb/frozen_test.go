@@ -76,7 +76,7 @@ func TestDB_Write_frozen(t *testing.T) {
 	testenv.NoError(t, other.Start())
 	said := bufio.NewReader(out)
 	if line, err := said.ReadString('\n'); line != "locked\n" {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("first line of the other process = %q, %v, want locked", line, err)
 	}
 	testenv.NoError(t, other.Process.Signal(syscall.SIGSTOP))
 	begun := time.Now()

@@ -288,7 +288,7 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 		for _, name := range []string{"unknown_table", "unknown_column", "no_sql"} {
 			_, err := db.Exec(t.Context(), stmts.Must(name))
 			if err == nil || errors.Is(err, sqldb.ErrSchema) != (name != "no_sql") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("Exec(%s) = %v, want ErrSchema %t", name, err, name != "no_sql")
 			}
 		}
 	})
@@ -335,7 +335,7 @@ func TestRows_connection_lost(t *testing.T) {
 		},
 	} {
 		if err := read(); !sqldb.IsUnavailable(err) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("read %s = %v, want unavailable", name, err)
 		}
 	}
 }
@@ -404,7 +404,7 @@ func TestDB_Migrate(t *testing.T) {
 		}
 		all, err := db.Migrations(ctx)
 		if err != nil || len(all) == 0 {
-			t.Fatalf("%v, %v", all, err)
+			t.Fatalf("Migrations = %v, %v, want at least one", all, err)
 		}
 		for range all {
 			testenv.NoError(t, db.MigrateDown(ctx))

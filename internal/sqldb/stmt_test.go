@@ -59,7 +59,7 @@ DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
 		"alone":        "SELECT 1",
 	} {
 		if diff := cmp.Diff(want, s.Must(name).Text(Postgres)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("text of %s (-want +got):\n%s", name, diff)
 		}
 	}
 	if len(s.byName) != 3 {
@@ -76,7 +76,7 @@ func TestLoadTemplate(t *testing.T) {
 	} {
 		s := LoadTemplate(table, text, map[string]string{"table": table, "due": "available_at"}).Must(table + "_delete")
 		if got := s.Text(SQLite); got != want || s.Name != table+"_delete" {
-			t.Errorf("%s: %s", s.Name, got)
+			t.Errorf("statement %s = %s, want %s_delete = %s", s.Name, got, table, want)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestInsertsRows(t *testing.T) {
 	} {
 		s := testenv.Must(compile("s", text, nil))(t)
 		if got := s.sqliteRow != nil; got != want {
-			t.Errorf("%s: %t", text, got)
+			t.Errorf("compile(%s) runs once per row = %t, want %t", text, got, want)
 		}
 	}
 	s := testenv.Must(compile("s", "INSERT INTO t (a, b) SELECT r.a, r.b FROM @rows($1: a text, b int) AS r", nil))(t)

@@ -142,7 +142,7 @@ func TestExternalID(t *testing.T) {
 		"moved borders": externalID("order.create", amqp.Delivery{Body: []byte("dbody")}),
 	} {
 		if len(id) != maxExternalID {
-			t.Errorf("%s: %q", name, id)
+			t.Errorf("externalID(%s) = %q, want %d characters", name, id, maxExternalID)
 		}
 		if other, taken := seen[id]; taken {
 			t.Errorf("%s and %s have one id", name, other)
@@ -197,7 +197,7 @@ func TestConfig_refuses(t *testing.T) {
 		c.change(&config)
 		_, err := NewPublisher(config)
 		if (err == nil) != c.ok {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("NewPublisher with %s = %v, want valid %t", name, err, c.ok)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the error contains the password: %v", name, err)

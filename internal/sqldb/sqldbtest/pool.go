@@ -79,7 +79,7 @@ func (p *pool) take(t testing.TB, address string) *database {
 		"DROP DATABASE IF EXISTS " + db.name + " WITH (FORCE)", "CREATE DATABASE " + db.name + " TEMPLATE " + p.template,
 	} {
 		if _, err := p.admin.Exec(ctx, statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			t.Fatalf("Exec(%s) = %v", statement, err)
 		}
 	}
 	return db

@@ -115,7 +115,7 @@ func PrepareAll(t *testing.T, stmts *sqldb.Stmts) {
 	Each(t, func(t *testing.T, db *sqldb.DB) {
 		stmts.All(func(s *sqldb.Stmt) {
 			if err := db.Prepare(t.Context(), s); err != nil {
-				t.Errorf("%s: %v", s.Name, err)
+				t.Errorf("Prepare(%s) = %v", s.Name, err)
 			}
 		})
 	})
