@@ -9,12 +9,12 @@ import (
 	"comanda/internal/testenv"
 )
 
-// mistake is a bug to plant: a replacement of a text in a file.
+// mistake is a bug: a replacement of a text in a file.
 type mistake struct {
 	name string
 	file string // from the root of the module
-	was  string
-	is   string
+	old  string
+	new  string
 	pkg  string // package whose tests must find the bug
 	run  string // pattern of those tests
 }
@@ -24,36 +24,36 @@ const root = "../.."
 var mistakes = []mistake{
 	{
 		name: "no tombstone", file: "internal/stock/command.go",
-		was: "\t\tr.tombstone(d, ReasonCanceled)\n", is: "",
+		old: "\t\tr.tombstone(d, ReasonCanceled)\n", new: "",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_try_after_cancel/sqlite",
 	},
 	{
 		name: "TTL on holds", file: "internal/stock/stockredis/lua/try.lua",
-		was: "redis.call('PEXPIRE', writes[i][2], caps[2] - ARGV[4])", is: "redis.call('PEXPIRE', writes[i][2], ARGV[3] - ARGV[4])",
+		old: "redis.call('PEXPIRE', writes[i][2], caps[2] - ARGV[4])", new: "redis.call('PEXPIRE', writes[i][2], ARGV[3] - ARGV[4])",
 		pkg: "internal/stock/stockredis", run: "TestMistake_record_expires_before_its_effect",
 	},
 	{
 		name: "admission in memory oversells", file: "internal/stock/stockmemory/branch.go",
-		was: "left < l.Qty {", is: "left < l.Qty-1 {",
+		old: "left < l.Qty {", new: "left < l.Qty-1 {",
 		pkg: "internal/stock/stockmemory", run: "TestCache",
 	},
 	{
 		name: "admission in memory forgets ended holds", file: "internal/stock/stockmemory/branch.go",
-		was: "r.state == stock.Released || r.state == stock.Returned || r.epoch == epoch", is: "r.epoch == epoch",
+		old: "r.state == stock.Released || r.state == stock.Returned || r.epoch == epoch", new: "r.epoch == epoch",
 		pkg: "internal/stock/stockmemory", run: "TestCache",
 	},
 	{
 		name: "missing is zero", file: "internal/stock/stockredis/lua/try.lua",
-		was: "  if not cap or not h or not p then\n    left[i] = false\n  elseif",
-		is:  "  cap, h, p = cap or '0', h or 0, p or 0\n  if",
+		old: "  if not cap or not h or not p then\n    left[i] = false\n  elseif",
+		new: "  cap, h, p = cap or '0', h or 0, p or 0\n  if",
 		pkg: "internal/stock/stockredis", run: "TestMistake_missing_counts_as_zero|TestCache/redis/against_model",
 	},
 	{
 		name: "check, then insert", file: "internal/event/inbox/inbox.sql",
-		was: "INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
+		old: "INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
 			"SELECT $2, r.id, $3 FROM @rows($1: id text) AS r\nWHERE true\n" +
 			"ON CONFLICT (consumer_name, message_id) DO NOTHING\nRETURNING message_id",
-		is: "WITH made AS (\n" +
+		new: "WITH made AS (\n" +
 			"    INSERT INTO consumer_dedupe (consumer_name, message_id, processed_at)\n" +
 			"    SELECT CAST($2 AS TEXT), r.id, $3 FROM @rows($1: id text) AS r\n" +
 			"    ON CONFLICT (consumer_name, message_id) DO NOTHING\n)\n" +
@@ -63,86 +63,86 @@ var mistakes = []mistake{
 	},
 	{
 		name: "relay passes open transactions", file: "internal/event/outbox/outbox.sql",
-		was: "least((SELECT", is: "greatest((SELECT",
+		old: "least((SELECT", new: "greatest((SELECT",
 		pkg: "internal/event/outbox", run: "TestRelay_waits_for_open_transactions",
 	},
 	{
 		name: "local delivery trusts the cursor", file: "internal/event/outbox/source.go",
-		was: "batch[0].position <= until, nil", is: "batch[0].position < at, nil",
+		old: "batch[0].position <= until, nil", new: "batch[0].position < at, nil",
 		pkg: "internal/event/bus", run: "TestBus_after_a_broker/sqlite",
 	},
 	{
 		name: "publish before commit", file: "internal/stock/stocksql/reservations.go",
-		was: "tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })", is: "r.cache.EnqueueCommitted(entries)",
-		pkg: "internal/stock/stocksql", run: "TestReservations_cache_is_told_after_commit/sqlite",
+		old: "tx.OnCommit(func() { r.cache.EnqueueCommitted(entries) })", new: "r.cache.EnqueueCommitted(entries)",
+		pkg: "internal/stock/stocksql", run: "TestReservations_cache_receives_after_commit/sqlite",
 	},
 	{
 		name: "ack before commit", file: "internal/event/rabbit/session.go",
-		was: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
-		is: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
+		old: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
+		new: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
 			"\tvar outcomes []inbox.Outcome\n\tl.open.Add",
 		pkg: "internal/event/rabbit", run: "TestSubscription_acknowledges_after_the_work",
 	},
 	{
 		name: "confirm trusts the caller's quantity", file: "internal/stock/command.go",
-		was: "\tid := HoldID(d.ID)\n\tswitch r.Balances.Confirm(id) {",
-		is: "\tid := HoldID(d.ID)\n\tif e := r.Balances.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
+		old: "\tid := HoldID(d.ID)\n\tswitch r.Balances.Confirm(id) {",
+		new: "\tid := HoldID(d.ID)\n\tif e := r.Balances.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
 			"\tswitch r.Balances.Confirm(id) {",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_confirm_with_foreign_quantity/sqlite",
 	},
 	{
 		name: "release without state check", file: "internal/stock/balances.go",
-		was: "func (b *Balances) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }",
-		is: "func (b *Balances) Release(id string) Outcome {\n\tif e, ok := b.holds[id]; ok {\n\t\te.state = Held\n\t}\n" +
+		old: "func (b *Balances) Release(id string) Outcome { return b.step(id, Held, Released, -1, 0) }",
+		new: "func (b *Balances) Release(id string) Outcome {\n\tif e, ok := b.holds[id]; ok {\n\t\te.state = Held\n\t}\n" +
 			"\treturn b.step(id, Held, Released, -1, 0)\n}",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_cancel/sqlite",
 	},
 	{
 		name: "retry without id", file: "internal/stock/balances.go",
-		was: "\tif e, ok := b.holds[h.ID]; ok {\n\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
-		is: "\tif e, ok := b.holds[h.ID]; ok && e.state != Held {\n" +
+		old: "\tif e, ok := b.holds[h.ID]; ok {\n\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
+		new: "\tif e, ok := b.holds[h.ID]; ok && e.state != Held {\n" +
 			"\t\tif (e.state == Held || e.state == Confirmed) && h.Digest() == e.hold.Digest() {",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_retried_reserve/sqlite",
 	},
 	{
 		name: "counters read outside the lock", file: "internal/stock/stocksql/inventory.sql",
-		was: "/*pg: FOR UPDATE OF v*/", is: "",
+		old: "/*pg: FOR UPDATE OF v*/", new: "",
 		pkg: "internal/stock/stocksql", run: "TestReservations_exactly_n_winners/postgres|TestLinearizable_sql/postgres",
 	},
 	{
 		name: "run again after an unanswered commit", file: "internal/sqldb/db.go",
-		was: "errors.Is(err, ErrRetry) {", is: "(errors.Is(err, ErrRetry) || IsUnavailable(err)) {",
+		old: "errors.Is(err, ErrRetry) {", new: "(errors.Is(err, ErrRetry) || IsUnavailable(err)) {",
 		pkg: "internal/sqldb", run: "TestDB_Write_unansweredCommit|TestGroup_unansweredCommit",
 	},
 	{
 		name: "a member's watch never ends", file: "internal/ordering/orderinghttp/events.go",
-		was: `by.Session, End: end, Run:`, is: `by.Session, Run:`,
+		old: `by.Session, End: end, Run:`, new: `by.Session, Run:`,
 		pkg: "internal/ordering/orderinghttp", run: "TestEvents_watchEndsWithTheClient/sqlite",
 	},
 	{
 		name: "a stream goes on after the logout", file: "internal/ordering/orderinghttp/events.go",
-		was: "\tnow, err := f.admit(ctx)\n\tif err != nil {\n\t\treturn f.order, err\n\t}\n", is: "\tnow := ctx\n",
+		old: "\tnow, err := f.admit(ctx)\n\tif err != nil {\n\t\treturn f.order, err\n\t}\n", new: "\tnow := ctx\n",
 		pkg: "internal/ordering/orderinghttp", run: "TestEvents_endWithTheSessionAndTheVisit/sqlite",
 	},
 }
 
-// plant returns the file's text with the bug in it.
-func (m mistake) plant(t *testing.T) string {
+// apply returns the file's text with the bug in it.
+func (m mistake) apply(t *testing.T) string {
 	t.Helper()
 	text := testenv.Must(os.ReadFile(filepath.Join(root, m.file)))(t)
-	if n := strings.Count(string(text), m.was); n != 1 {
+	if n := strings.Count(string(text), m.old); n != 1 {
 		t.Fatalf("%s has the text that the bug changes %d times", m.file, n)
 	}
-	return strings.Replace(string(text), m.was, m.is, 1)
+	return strings.Replace(string(text), m.old, m.new, 1)
 }
 
 // The code that a bug replaces, and the tests that find it, must exist.
-func TestMistakes_can_be_planted(t *testing.T) {
+func TestMistakes_apply_to_the_source(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			if m.plant(t) == "" {
+			if m.apply(t) == "" {
 				t.Error("nothing is left of the file")
 			}
 		})

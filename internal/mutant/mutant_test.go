@@ -28,15 +28,15 @@ func TestMutants(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			binary := m.build(t, m.overlay(t, m.plant(t)))
-			begun := time.Now()
-			said, err := run(t, m, binary)
-			for err == nil && time.Since(begun) < limit { // a race may not happen the first time
-				said, err = run(t, m, binary)
+			binary := m.build(t, m.overlay(t, m.apply(t)))
+			start := time.Now()
+			output, err := run(t, m, binary)
+			for err == nil && time.Since(start) < limit { // a race may not happen the first time
+				output, err = run(t, m, binary)
 			}
-			t.Logf("%s, after %s", verdict(err), time.Since(begun).Round(time.Millisecond))
-			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || !strings.Contains(said, "--- FAIL") {
-				t.Errorf("%s of %s do not find it: %v\n%s", m.run, m.pkg, err, said)
+			t.Logf("%s, after %s", verdict(err), time.Since(start).Round(time.Millisecond))
+			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || !strings.Contains(output, "--- FAIL") {
+				t.Errorf("%s of %s do not find it: %v\n%s", m.run, m.pkg, err, output)
 			}
 		})
 	}
@@ -59,8 +59,8 @@ func TestMutants_without_a_bug(t *testing.T) {
 			m := mistake{pkg: pkg}
 			binary := m.build(t, "")
 			for _, m.run = range names { // one at a time, which shows that each exists
-				if said, err := run(t, m, binary); err != nil || strings.Contains(said, "no tests to run") {
-					t.Errorf("%s without a bug = %v, want a pass:\n%s", m.run, err, said)
+				if output, err := run(t, m, binary); err != nil || strings.Contains(output, "no tests to run") {
+					t.Errorf("%s without a bug = %v, want a pass:\n%s", m.run, err, output)
 				}
 			}
 		})
@@ -92,8 +92,8 @@ func (m mistake) build(t *testing.T, overlay string) string {
 	binary := filepath.Join(t.TempDir(), "tests")
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay="+overlay, "-o", binary, "./"+m.pkg)
 	cmd.Dir = root
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go test -c ./%s = %v\n%s", m.pkg, err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go test -c ./%s = %v\n%s", m.pkg, err, output)
 	}
 	return binary
 }
@@ -110,6 +110,6 @@ func run(t *testing.T, m mistake, binary string) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = filepath.Join(root, m.pkg)
-	said, err := cmd.CombinedOutput()
-	return string(said), err
+	output, err := cmd.CombinedOutput()
+	return string(output), err
 }

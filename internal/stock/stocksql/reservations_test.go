@@ -350,7 +350,7 @@ func (l *appliedQueue) DrainApplied() []string { return nil }
 var errChanged = errors.New("the caller has changed its mind")
 
 // The cache receives only committed entries. A transaction that is rolled back leaves no entry, no row and no event.
-func TestReservations_cache_is_told_after_commit(t *testing.T) {
+func TestReservations_cache_receives_after_commit(t *testing.T) {
 	eachFixture(t, func(s *fixture) {
 		item := s.receive("rice", 10)
 		cache := &appliedQueue{}
