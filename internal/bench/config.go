@@ -38,7 +38,7 @@ type Config struct {
 	Floor    string
 	FloorPID int
 
-	Duration time.Duration // of each measurement, after a warm-up of a quarter; default 5 s
+	Duration time.Duration // length of each measurement, after a warm-up of a quarter; default 5 s
 	Conns    []int         // numbers of connections; default 64, 128, 256, 512
 	Rounds   int           // minimum number of rounds that compare checkouts with orders; default 24
 	Progress func(step, steps int, name string)

@@ -13,7 +13,7 @@ func TestConfig_Validate(t *testing.T) {
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}
-	for name, spoil := range map[string]func(*Config){
+	for name, change := range map[string]func(*Config){
 		"no target":                func(c *Config) { c.Target = "" },
 		"a server elsewhere":       func(c *Config) { c.Target = "http://192.0.2.1:8080" },
 		"an echo server elsewhere": func(c *Config) { c.Echo = "http://192.0.2.1:8080" },
@@ -27,7 +27,7 @@ func TestConfig_Validate(t *testing.T) {
 		"too many loads":           func(c *Config) { c.Conns = make([]int, maxLoads+1) },
 	} {
 		c := good
-		spoil(&c)
+		change(&c)
 		_, err := Run(t.Context(), c)
 		if err == nil || (c.Target != good.Target || c.Echo+c.Floor != "") && !errors.Is(err, load.ErrNotLoopback) {
 			t.Errorf("Run with %s = %v, want an error, ErrNotLoopback for an address elsewhere", name, err)

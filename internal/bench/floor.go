@@ -104,7 +104,7 @@ func (f *floor) run(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// close drops the tables, also after an interrupt. Orders that arrive meanwhile are refused.
+// close drops the tables, even after an interrupt. Orders that arrive meanwhile are refused.
 func (f *floor) close() error {
 	f.group.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)

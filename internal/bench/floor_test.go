@@ -228,7 +228,7 @@ func startFloor(t *testing.T, address string) (base string, cmd *exec.Cmd) {
 	return base, cmd
 }
 
-// Each order that the process has acknowledged is stored, also if the process is killed while orders are written.
+// Each order that the process has acknowledged is stored, even if the process is killed while orders are written.
 func TestServeFloor_keeps_acknowledged_orders_when_killed(t *testing.T) {
 	const callers, enough = 16, 200
 	onEngines(t, func(t *testing.T, address string) {
@@ -280,8 +280,8 @@ func TestServeFloor_keeps_acknowledged_orders_when_killed(t *testing.T) {
 	})
 }
 
-// A process that is asked to end removes its tables.
-func TestServeFloor_ends_in_order(t *testing.T) {
+// A process that is interrupted removes its tables.
+func TestServeFloor_interrupt_removes_tables(t *testing.T) {
 	address := sqldbtest.SQLiteURL(t)
 	_, cmd := startFloor(t, address)
 	testenv.NoError(t, cmd.Process.Signal(os.Interrupt))

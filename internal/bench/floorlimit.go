@@ -84,7 +84,7 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 // contender is a program that places orders, with the sum of its rounds.
 type contender struct {
 	trade
-	floorCounts // of all rounds, warm-ups included
+	floorCounts // sum of all rounds, warm-ups included
 
 	name   string
 	target load.Target

@@ -40,7 +40,7 @@ type History struct {
 
 // ErrHistory refuses a history in a database that has orders.
 var ErrHistory = fault.New(fault.Conflict, "orders_exist",
-	"The database has orders already. A history is written only into a new database of the benchmark.")
+	"The database already has orders. Use a new benchmark database.")
 
 // ValidateHistory returns an error unless a history may have that many orders.
 func ValidateHistory(orders int) error {
@@ -114,7 +114,7 @@ func fill(ctx context.Context, db *sqldb.DB, orders int) (dates int, err error) 
 	dates = (orders + daily - 1) / daily
 	now := db.Now()
 	if err := db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
-		furnishHistory(tx, now.UnixMilli())
+		queueRestaurants(tx, now.UnixMilli())
 		return nil
 	}); err != nil {
 		return 0, err
@@ -123,8 +123,8 @@ func fill(ctx context.Context, db *sqldb.DB, orders int) (dates int, err error) 
 	for part := 0; orders > 0; part++ {
 		p := historyOrders{n: min(historyPart*historyDaily, orders), branch: historyFirst + part*historyPart%historyBranches}
 		orders -= p.n
-		back := dates - part/(historyBranches/historyPart)
-		p.date = now.Truncate(24*time.Hour).AddDate(0, 0, -back)
+		daysAgo := dates - part/(historyBranches/historyPart)
+		p.date = now.Truncate(24*time.Hour).AddDate(0, 0, -daysAgo)
 		// From 10:00 to 22:00 in Vietnam.
 		p.from = p.date.Add(3*time.Hour + time.Duration(p.branch-historyFirst)*historyDay/historyBranches)
 		if err := db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
@@ -140,8 +140,8 @@ func fill(ctx context.Context, db *sqldb.DB, orders int) (dates int, err error) 
 // historyDay is the time between the first and the last order of a business date.
 const historyDay = 12 * time.Hour
 
-// furnishHistory queues branches, dishes and menus. A dish is on the menus of five branches.
-func furnishHistory(tx sqldb.Tx, now int64) {
+// queueRestaurants queues branches, dishes and menus. A dish is on the menus of five branches.
+func queueRestaurants(tx sqldb.Tx, now int64) {
 	dish := func(i int) int64 { return int64(historyFirst*historyDishes + i) }
 	tx.Queue(stmt("category_insert"), sqldb.NewRowSet(1).Int("id", dish).
 		Text("names", func(i int) string { return texts("Món cũ %d", "Former dishes %d", i) }))
@@ -188,15 +188,15 @@ func (p historyOrders) queue(tx sqldb.Tx, source *uid.Source, now time.Time) {
 		Int("branch_id", func(i int) int64 { return int64(p.branch + i%historyPart) }).
 		Int("number", func(i int) int64 { return int64(i/historyPart + 1) }).
 		Int("at", func(i int) int64 { return at(i).UnixMilli() }), p.date.Format(time.DateOnly))
-	made := []*sqldb.Stmt{
+	inserts := []*sqldb.Stmt{
 		stmt("history_item_insert"), stmt("history_hold_insert"), stmt("history_attempt_insert"),
 		stmt("history_report_insert"), stmt("history_visit_insert"), stmt("history_guest_insert"),
 		stmt("history_counter_insert"), stmt("history_number_insert"), stmt("history_daybook_insert"),
 	}
 	if now.Sub(p.from) < historyLog {
-		made = append(made, stmt("history_event_insert"))
+		inserts = append(inserts, stmt("history_event_insert"))
 	}
-	for _, s := range made {
+	for _, s := range inserts {
 		tx.Queue(s, first, last)
 	}
 	tx.Queue(stmt("history_cursor_move"))

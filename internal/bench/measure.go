@@ -34,7 +34,7 @@ func (s *session) ordering(conns int, items []string) load.Plan {
 
 // orders measures one load, with the CPU cost per order including deferred work.
 func (s *session) orders(ctx context.Context, conns int) error {
-	began := s.db.Now().UnixMilli()
+	startMillis := s.db.Now().UnixMilli()
 	metrics, costs := s.product.scrape(ctx), s.look(ctx)
 	l, err := s.ask(ctx, s.ordering(conns, s.product.items))
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *session) orders(ctx context.Context, conns int) error {
 	o := OrderLoad{Load: l, Drain: s.settle(ctx).Seconds()}
 	later := s.look(ctx)
 	o.Batches = gateBatches(metrics, s.product.scrape(ctx))
-	placed, batches, err := s.countHolds(ctx, began)
+	placed, batches, err := s.countHolds(ctx, startMillis)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestRounds_requests(t *testing.T) {
 		"orders":    {func(n int) []func() []byte { return p.tableOrders("other", n) }, "POST " + orderPath, "X-Customer-Token", len(p.guests)},
 	} {
 		for round := range 2 {
-			asks, persons := 0, map[string]bool{}
+			requestCount, persons := 0, map[string]bool{}
 			for _, next := range c.requests(round) {
 				for text := next(); text != nil; text = next() {
 					r, body := parseRequest(t, text)
@@ -70,11 +70,11 @@ func TestRounds_requests(t *testing.T) {
 						t.Errorf("%v once more", key)
 					}
 					keys[body["clientTxnId"]], persons[r.Header.Get(c.header)] = true, true
-					asks++
+					requestCount++
 				}
 			}
-			if asks != len(p.members) || len(persons) != c.persons {
-				t.Errorf("%s: %d requests of %d persons", name, asks, len(persons))
+			if requestCount != len(p.members) || len(persons) != c.persons {
+				t.Errorf("%s: %d requests of %d persons", name, requestCount, len(persons))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ type Site struct{ TmnCode, HashSecret string }
 // NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
 type NoticeLoads struct {
 	First Trade `json:"first"` // each pays another order
-	Again Trade `json:"again"` // the same repeated, without effect
+	Again Trade `json:"again"` // the same notifications sent again; they change nothing
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 // notices measures payment notifications. It places orders for as long as a measurement takes, then sends the
 // notification of each once, and when the server has processed them, once more.
 func (s *session) notices(ctx context.Context) error {
-	name, began := run(), s.db.Now().UnixMilli()
+	name, startMillis := run(), s.db.Now().UnixMilli()
 	if _, err := s.ask(ctx, load.Plan{Conns: placeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
 		return s.product.orders("VNPAY", name, conn, s.product.items[:1])
 	}}); err != nil {
@@ -44,7 +44,7 @@ func (s *session) notices(ctx context.Context) error {
 	if err := s.gather(ctx); err != nil {
 		return err
 	}
-	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), s.product.branch, s.product.bizDate, began)
+	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), s.product.branch, s.product.bizDate, startMillis)
 	if err != nil {
 		return err
 	}
@@ -53,22 +53,22 @@ func (s *session) notices(ctx context.Context) error {
 	}
 	var warm, first, again trade
 	// Notifications of the warm-up are not sent again.
-	some := len(owed) / noticeWarms
+	warmCount := len(owed) / noticeWarms
 	for _, part := range []struct {
 		*trade
 		unpaid []unpaid
-	}{{&warm, owed[:some]}, {&first, owed[some:]}, {&again, owed[some:]}} {
+	}{{&warm, owed[:warmCount]}, {&first, owed[warmCount:]}, {&again, owed[warmCount:]}} {
 		if err := s.spend(ctx, part.trade, http.StatusOK, s.product.notices(s.VNPay, part.unpaid)); err != nil {
 			return err
 		}
 	}
 	s.report.Notices = &NoticeLoads{First: first.found(), Again: again.found()}
-	return s.checkPaid(ctx, began, len(owed))
+	return s.checkPaid(ctx, startMillis, len(owed))
 }
 
 // checkPaid verifies that all notifications were accepted: the response to VNPay is always 200.
-func (s *session) checkPaid(ctx context.Context, began int64, want int) error {
-	paid, err := sqldb.Scalar[int](ctx, s.db, stmt("paid_count"), s.product.branch, s.product.bizDate, began)
+func (s *session) checkPaid(ctx context.Context, startMillis int64, want int) error {
+	paid, err := sqldb.Scalar[int](ctx, s.db, stmt("paid_count"), s.product.branch, s.product.bizDate, startMillis)
 	if err == nil && paid != want {
 		err = fmt.Errorf("of %d reported payments %d are recorded", want, paid)
 	}

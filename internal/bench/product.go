@@ -27,7 +27,7 @@ const (
 // guestHeader carries a customer token.
 const guestHeader = "X-Customer-Token"
 
-// product is the server under test, as guests see it. It is filled by enter and readMenu and only read during a
+// product is the server under test, as guests see it. It is filled by openTables and readMenu and only read during a
 // measurement, so connections share it without a lock.
 type product struct {
 	target load.Target
@@ -44,7 +44,7 @@ type product struct {
 	items   []string // items with plenty left
 	soldOut string
 	lastID  string // id of the last placed order
-	etag    string // of the menu; empty if the server sends none
+	etag    string // entity tag of the menu; empty if the server sends none
 }
 
 type landingBody struct {
@@ -68,9 +68,9 @@ type menuItem struct {
 	Remaining *int64 `json:"remaining"`
 }
 
-// enter does the same as phones before they order: guests scan the tables' codes in turn, and read the menu. Then it
-// places some orders, to verify that the server was started for a benchmark.
-func enter(ctx context.Context, target load.Target, tokens []string, guests int) (*product, error) {
+// openTables does the same as phones before they order: guests scan the tables' codes in turn, and read the menu. Then
+// it places some orders, to verify that the server was started for a benchmark.
+func openTables(ctx context.Context, target load.Target, tokens []string, guests int) (*product, error) {
 	p := &product{target: target, client: target.Client(askTimeout)}
 	for i := range guests {
 		var in landingBody

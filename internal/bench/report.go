@@ -24,7 +24,7 @@ type Report struct {
 
 	Orders     []OrderLoad `json:"orders"`         // at full speed, by number of connections
 	Half       Load        `json:"halfLoad"`       // paced at half of the best rate, latency from the due time
-	Refusals   Load        `json:"refusals"`       // of a sold-out dish
+	Refusals   Load        `json:"refusals"`       // orders of a sold-out dish
 	Menu       Load        `json:"menu"`           // bodies, plain
 	Compressed Load        `json:"menuCompressed"` // bodies, compressed as browsers request them
 	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body

@@ -99,9 +99,9 @@ func TestReport_text(t *testing.T) {
 
 func TestReport_json(t *testing.T) {
 	text := testenv.Must(json.Marshal(sample()))(t)
-	var back Report
-	testenv.NoError(t, json.Unmarshal(text, &back))
-	testenv.Equal(t, sample(), back)
+	var decoded Report
+	testenv.NoError(t, json.Unmarshal(text, &decoded))
+	testenv.Equal(t, sample(), decoded)
 	var fields struct {
 		Orders []struct {
 			CPU []struct{ MicrosPerOrder float64 }

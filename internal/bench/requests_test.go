@@ -42,7 +42,7 @@ func parseOrder(t *testing.T, text []byte) (*http.Request, orderBody) {
 
 func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 	p := stub(t)
-	keys, asked := map[string]bool{}, map[string]int{}
+	keys, counts := map[string]bool{}, map[string]int{}
 	for conn := range 3 {
 		next := p.orders("COUNTER", "run", conn, p.items)
 		for range 200 {
@@ -59,7 +59,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 			keys[o.ClientTxnID] = true
 			in := map[string]bool{}
 			for _, it := range o.Items {
-				asked[it.ItemID]++
+				counts[it.ItemID]++
 				in[it.ItemID] = it.Qty == 1 && slices.Contains(p.items, it.ItemID)
 			}
 			if len(in) != lineCount || !in["7"] && !in["42"] {
@@ -67,9 +67,9 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 			}
 		}
 	}
-	for _, n := range asked {
+	for _, n := range counts {
 		if n != 3*200*lineCount/len(p.items) {
-			t.Errorf("the dishes were not asked for in turn: %v", asked)
+			t.Errorf("orders by dish = %v, want as many of each", counts)
 		}
 	}
 }

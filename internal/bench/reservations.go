@@ -15,7 +15,7 @@ type ReservationLoads struct {
 	Read        Load `json:"inventoryRead"` // stock of one item, from the ledger
 }
 
-// stockItems is the number of items to reserve, as in the reference's example of a sale.
+// stockItems is the number of items to reserve, as in the example of a sale in inventory-tcc.md.
 const stockItems = 100
 
 const (

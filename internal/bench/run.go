@@ -22,7 +22,7 @@ type session struct {
 	report  Report
 
 	before redisFigures // figures before the first load
-	holds  int64        // of the day before the first load
+	holds  int64        // holds of the day before the first load
 }
 
 // Run performs all measurements. Between measurements it fills carts, places orders to be paid and waits until the
@@ -140,7 +140,7 @@ const usualConns = 256
 // prepare enters the restaurant and notes the figures from which growth is computed. It has as many guests as
 // connections, so that no guest orders on two of them.
 func (s *session) prepare(ctx context.Context) (err error) {
-	s.product, err = enter(ctx, s.target, s.Tokens, slices.Max(s.Conns))
+	s.product, err = openTables(ctx, s.target, s.Tokens, slices.Max(s.Conns))
 	if err != nil {
 		return err
 	}

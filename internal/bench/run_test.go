@@ -181,7 +181,7 @@ func (h *testServer) checkCleared(t *testing.T) {
 	size := func() int64 {
 		return testenv.Must(h.redis.Run(t.Context(), dbsize, unused, nil).Int())(t)
 	}
-	testenv.NoError(t, h.redis.Run(t.Context(), foreign, unused, nil).Err())
+	testenv.NoError(t, h.redis.Run(t.Context(), setForeign, unused, nil).Err())
 	before := size()
 	testenv.NoError(t, Clear(t.Context(), h.Config))
 	if after := size(); h.RedisURL != "" && (before < 2*probes || after != 1) || h.RedisURL == "" && after < before {
@@ -231,10 +231,10 @@ func TestRun_missing_requirements(t *testing.T) {
 }
 
 // The menu is read again before menus are measured. The dishes to order remain the same.
-func TestEnter(t *testing.T) {
+func TestOpenTables_and_readMenu(t *testing.T) {
 	h := open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{})
 	target := testenv.Must(load.ParseTarget(h.Target))(t)
-	p, err := enter(t.Context(), target, h.Tokens, 3)
+	p, err := openTables(t.Context(), target, h.Tokens, 3)
 	defer p.close()
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ const (
 )
 
 // scratch returns a database with the product's tables, indexes and settings that is not shared: a schema of the same
-// PostgreSQL database, or a file beside the SQLite one. drop removes it. The caller must call drop, also after a
+// PostgreSQL database, or a file beside the SQLite one. drop removes it. The caller must call drop, even after a
 // failure of its own.
 func scratch(ctx context.Context, db *sqldb.DB, address string) (own *sqldb.DB, drop func() error, err error) {
 	address, remove, err := scratchPlace(ctx, db, address)
@@ -135,10 +135,10 @@ func Clear(ctx context.Context, c Config) error {
 // its buffers. UNLINK frees the memory in the background.
 func unlink(ctx context.Context, redis *redisdb.DB, keys []keyspace.Key) error {
 	for len(keys) > 0 {
-		some := keys[:min(len(keys), clearBatch)]
-		keys = keys[len(some):]
-		cmds := make([]redisdb.Cmd, len(some))
-		for i, k := range some {
+		batch := keys[:min(len(keys), clearBatch)]
+		keys = keys[len(batch):]
+		cmds := make([]redisdb.Cmd, len(batch))
+		for i, k := range batch {
 			cmds[i] = redisdb.Command("UNLINK", k)
 		}
 		if _, err := redis.DoMulti(ctx, cmds...); err != nil {

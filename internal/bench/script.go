@@ -64,19 +64,19 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 	if err := g.build(ctx); err != nil {
 		return r, err
 	}
-	reached := func(d time.Duration) (float64, error) {
+	meanBatch := func(d time.Duration) (float64, error) {
 		calls := func() float64 { return gather(reg).count(redisCalls, "cmd", "try") }
-		asked, called := len(g.ids), calls()
+		triesBefore, callsBefore := len(g.ids), calls()
 		err := g.drive(ctx, d)
-		return float64(len(g.ids)-asked) / max(1, calls()-called), err
+		return float64(len(g.ids)-triesBefore) / max(1, calls()-callsBefore), err
 	}
 	// The warm-up determines how many concurrent callers produce batches of the wanted size.
-	warm, err := reached(c.warmup())
+	warm, err := meanBatch(c.warmup())
 	if err != nil {
 		return r, err
 	}
 	g.waiting = min(maxWaiting, max(1, int(math.Round(float64(g.waiting)*sizes.Try/max(1, warm)))))
-	r.Batch, err = reached(c.Duration)
+	r.Batch, err = meanBatch(c.Duration)
 	r.PerSecond = perSecond(g.counted, g.took)
 	return r, err
 }

@@ -24,8 +24,8 @@ func TestScriptLimit(t *testing.T) {
 }
 
 var (
-	dbsize  = redisdb.MustScript(os.DirFS("testdata"), "dbsize.lua")
-	foreign = redisdb.MustScript(os.DirFS("testdata"), "foreign.lua")
+	dbsize     = redisdb.MustScript(os.DirFS("testdata"), "dbsize.lua")
+	setForeign = redisdb.MustScript(os.DirFS("testdata"), "foreign.lua")
 
 	// unused is the key of scripts that use none: a script is sent with at least one.
 	unused = []keyspace.Key{keyspace.HoldRecord(branchID, "unused")}

@@ -46,9 +46,9 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 			return err
 		}
 		if fresh == 0 {
-			return ours(ctx, tx)
+			return checkBranch(ctx, tx)
 		}
-		furnish(tx, now)
+		queueRestaurant(tx, now)
 		return nil
 	})
 	if err != nil {
@@ -57,8 +57,8 @@ func Seed(ctx context.Context, db *sqldb.DB, forBenchmarks bool) (tokens []strin
 	return sqldb.Collect(ctx, db, sqldb.Value[string], stmt("qr_list"), branchID)
 }
 
-// ours reports whether the branch with the benchmark's id was created by Seed.
-func ours(ctx context.Context, tx sqldb.Tx) error {
+// checkBranch returns ErrTaken unless the branch with the benchmark's id was created by Seed.
+func checkBranch(ctx context.Context, tx sqldb.Tx) error {
 	name, err := sqldb.Scalar[string](ctx, tx, stmt("branch_select"), branchID)
 	if err == nil && name != branchName {
 		return ErrTaken
@@ -66,8 +66,8 @@ func ours(ctx context.Context, tx sqldb.Tx) error {
 	return err
 }
 
-// furnish queues all rows of the restaurant but the branch itself.
-func furnish(tx sqldb.Tx, now int64) {
+// queueRestaurant queues all rows of the restaurant but the branch itself.
+func queueRestaurant(tx sqldb.Tx, now int64) {
 	id := func(i int) int64 { return int64(firstID + i) }
 	tx.Queue(stmt("category_insert"), sqldb.NewRowSet(categories).Int("id", id).
 		Text("names", func(i int) string { return texts("Nhóm %d", "Group %d", i) }))

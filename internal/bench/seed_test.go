@@ -15,9 +15,9 @@ import (
 func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		tokens := testenv.Must(Seed(t.Context(), db, true))(t)
-		again, err := Seed(t.Context(), db, true)
-		if err != nil || !slices.Equal(tokens, again) || len(tokens) != tableCount {
-			t.Errorf("%d tokens, then %d: %v", len(tokens), len(again), err)
+		repeated, err := Seed(t.Context(), db, true)
+		if err != nil || !slices.Equal(tokens, repeated) || len(tokens) != tableCount {
+			t.Errorf("%d tokens, then %d: %v", len(tokens), len(repeated), err)
 		}
 		menu := testenv.Must(catalogsql.New(db, nil).Content(t.Context(), branchID))(t)
 		i, c, q := len(menu.Edition.Items), len(menu.Edition.Categories), len(menu.Quotas)

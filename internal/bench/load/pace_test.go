@@ -72,7 +72,7 @@ func slower(h *Histogram, than time.Duration) (n int64) {
 func TestRun_pacedCountsFromWhenItWasDue(t *testing.T) {
 	r, _ := bubble(t, Plan{Conns: 1, Duration: 600 * time.Millisecond}, stall)
 	if n := slower(&r.Latencies, 100*time.Millisecond); n != 1 || r.Latencies.Quantile(0.99) > 2*time.Millisecond {
-		t.Errorf("eager: %d slow answers, p99 %s", n, r.Latencies.Quantile(0.99))
+		t.Errorf("unpaced: %d slow answers, p99 %s", n, r.Latencies.Quantile(0.99))
 	}
 	// A request is due every 5 ms. The third is answered 300 ms late, and those of the 200 ms after it wait for more
 	// than 100 ms: 40 in all, and the stalled request itself.

@@ -71,15 +71,15 @@ func TestRun_counts_answers(t *testing.T) {
 }
 
 func TestRun_stopsWithItsContext(t *testing.T) {
-	for name, rate := range map[string]float64{"eager": 0, "paced": 100} {
+	for name, rate := range map[string]float64{"unpaced": 0, "paced": 100} {
 		t.Run(name, func(t *testing.T) {
 			requests := make(chan struct{}, 100)
-			gone := make(chan struct{})
+			release := make(chan struct{})
 			target := serve(t, func(http.ResponseWriter, *http.Request) {
 				requests <- struct{}{}
-				<-gone
+				<-release
 			})
-			defer close(gone)
+			defer close(release)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				<-requests
@@ -175,7 +175,7 @@ func BenchmarkRun(b *testing.B) {
 func TestRun_endsWithItsRequests(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("123")) })
 	request := target.Request("GET", "/", "")
-	for name, rate := range map[string]float64{"eager": 0, "paced": 2000} {
+	for name, rate := range map[string]float64{"unpaced": 0, "paced": 2000} {
 		t.Run(name, func(t *testing.T) {
 			var sum Result
 			for range 2 {
