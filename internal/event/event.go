@@ -61,8 +61,8 @@ func (k Kind[P]) Decode(e Event) (P, error) {
 	return p, nil
 }
 
-// Payloads of order events carry what the reference specifies (orderId, branchId, bizDate, reason; qr-ordering.md
-// section 3) and what a consumer would otherwise have to query.
+// Payloads of order events carry what qr-ordering.md specifies in section 3 (orderId, branchId, bizDate, reason)
+// and what a consumer would otherwise have to query.
 
 // Placed is the payload of order.placed.
 type Placed struct {

@@ -34,7 +34,7 @@ func TestNew_fills_the_envelope_from_the_registry(t *testing.T) {
 	}
 }
 
-// The JSON members are those of the reference (qr-ordering.md, section 3). Ids of int64 are strings.
+// The JSON members are those of qr-ordering.md, section 3. Ids of int64 are strings.
 func TestPayload_wire_form(t *testing.T) {
 	t.Parallel()
 	e := event.OrderCanceled.New(noon, "o", 3, 9, event.Canceled{
@@ -95,8 +95,8 @@ func TestRegistry(t *testing.T) {
 			!strings.Contains(event.Markdown(), "\n## "+typ.Name+"\n") {
 			t.Errorf("%s is not documented", typ.Name)
 		}
-		if theirs := typ.Aggregate == "reservation" && strings.HasPrefix(typ.Name, "order."); typ.External != theirs {
-			t.Errorf("%s: foreign is %v", typ.Name, typ.External)
+		if external := typ.Aggregate == "reservation" && strings.HasPrefix(typ.Name, "order."); typ.External != external {
+			t.Errorf("External of %s = %t, want %t", typ.Name, typ.External, external)
 		}
 	}
 	for _, name := range []string{
@@ -169,12 +169,12 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 			event.InventoryLow.New(at, "rice", 0, branch, event.Low{ItemID: "rice", Available: 1, Threshold: 2}),
 		}
 		eventtest.Conform(t, events...)
-		made := map[string]bool{}
+		created := map[string]bool{}
 		for _, e := range events {
-			made[e.Type] = true
+			created[e.Type] = true
 		}
-		if len(made) != len(event.Types()) {
-			t.Fatalf("%d of %d types were made", len(made), len(event.Types()))
+		if len(created) != len(event.Types()) {
+			t.Fatalf("%d of %d types were created", len(created), len(event.Types()))
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestSchema_refuses(t *testing.T) {
 	t.Parallel()
 	const good = `{"orderId":"o","branchId":7,"itemId":"rice","quantity":2,"more":true}`
 	if err := eventtest.Check("order.created", []byte(good)); err != nil {
-		t.Errorf("the form of the reference: %v", err)
+		t.Errorf("Check of the form of the reference documents = %v", err)
 	}
 	for name, bodies := range map[string][]string{
 		"order.created": {

@@ -125,11 +125,12 @@ func Markdown() string {
 	b.WriteString("the payload.\n\n")
 	b.WriteString("| Type | Aggregate | Exchange | Routing key | Published by | Purpose |\n|---|---|---|---|---|---|\n")
 	for _, t := range registry {
-		by := "Comanda"
+		publisher := "Comanda"
 		if t.External {
-			by = "others"
+			publisher = "others"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n", t.Name, t.Aggregate, t.Exchange, t.RoutingKey, by, t.Purpose)
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n",
+			t.Name, t.Aggregate, t.Exchange, t.RoutingKey, publisher, t.Purpose)
 	}
 	b.WriteString("\nPayloads are described by JSON Schemas (draft 2020-12). Amounts are integers, ids are strings, times are ")
 	b.WriteString("RFC 3339 in UTC.\nFields are added and never changed or removed; consumers ignore unknown fields.\n")

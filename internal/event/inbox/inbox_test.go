@@ -133,11 +133,11 @@ func TestHandle_the_same_events_from_many_sides(t *testing.T) {
 		var sides sync.WaitGroup
 		for side := range 4 {
 			sides.Go(func() {
-				mine := slices.Clone(events)
+				batch := slices.Clone(events)
 				if side%2 == 1 {
-					slices.Reverse(mine)
+					slices.Reverse(batch)
 				}
-				for chunk := range slices.Chunk(mine, 7+side) {
+				for chunk := range slices.Chunk(batch, 7+side) {
 					handle(t, New(db, Options{}), daybook, chunk...)
 				}
 			})
@@ -333,7 +333,7 @@ func TestConsumer_Check(t *testing.T) {
 	if err := daybook.Check(); err != nil {
 		t.Errorf("a complete consumer: %v", err)
 	}
-	for name, spoil := range map[string]func(*Consumer){
+	for name, change := range map[string]func(*Consumer){
 		"no name":       func(c *Consumer) { c.Name = "" },
 		"bad name":      func(c *Consumer) { c.Name = "Day Book" },
 		"no types":      func(c *Consumer) { c.Types = nil },
@@ -342,14 +342,14 @@ func TestConsumer_Check(t *testing.T) {
 		"no work":       func(c *Consumer) { c.Apply = nil },
 	} {
 		c := daybook
-		spoil(&c)
+		change(&c)
 		if c.Check() == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	foreign := daybook
-	foreign.Types = []string{"order.created", "order.confirmed"}
-	if err := foreign.Check(); err != nil || !foreign.External() || daybook.External() {
+	externalConsumer := daybook
+	externalConsumer.Types = []string{"order.created", "order.confirmed"}
+	if err := externalConsumer.Check(); err != nil || !externalConsumer.External() || daybook.External() {
 		t.Errorf("a consumer of other systems: %v", err)
 	}
 	other := daybook

@@ -9,8 +9,8 @@
 //     the events stay unchanged (I16).
 //  4. The relay reads the log by position and never passes a position whose transaction is still open: see event_append
 //     and relay_state.
-//  5. On PostgreSQL any number of processes may relay. The one that has locked the cursor takes new events; only batches that
-//     are delivered separately after a failure are not locked. On SQLite one process relays.
+//  5. On PostgreSQL any number of processes may relay. The one that has locked the cursor takes new events; only batches
+//     that are delivered separately after a failure are not locked. On SQLite one process relays.
 //
 // How a batch is relayed depends on the publisher. On PostgreSQL the relay calls a broker while the cursor is locked.
 // This is the only transaction that waits for the network, and at most for the broker's confirm timeout, which is

@@ -83,8 +83,8 @@ var lockStmts = sqldb.Load(fstest.MapFS{
 	"drawn.sql": {Data: []byte(`SELECT currval('event_log_position_seq')`)}, // by this connection
 })
 
-// A transaction's key is a position before its own, also while others draw positions. The sequence is logged every 33 calls,
-// and a reader that does not lock it may then see a position of the future.
+// A transaction's key is a position before its own, even while others draw positions. The sequence is logged every 33
+// calls, and a reader that does not lock it may then see a position of the future.
 func TestQueue_key_is_before_its_positions(t *testing.T) {
 	t.Parallel()
 	db := sqldbtest.Postgres(t)

@@ -141,17 +141,17 @@ func Replay(ctx context.Context, db *sqldb.DB, f eventsql.Filter) (replayed int,
 		}
 		after = letters[len(letters)-1].ID
 		// Counted after the commit, because Write may run the function again.
-		back := 0
+		moved := 0
 		err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 			taken, err := eventsql.DeleteDeadLetters(ctx, tx, "", letters)
-			back = len(taken)
+			moved = len(taken)
 			queueRetries(tx, entriesOf(taken))
 			return err
 		})
 		if err != nil {
 			return replayed, err
 		}
-		replayed += back
+		replayed += moved
 	}
 }
 

@@ -198,11 +198,11 @@ func (r *Relay) publishUnlocked(ctx context.Context, from source) (int, error) {
 	// The events are published. A shutdown at this point must not cause a second publication.
 	var done settlement
 	err = r.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx sqldb.Tx) error {
-		mine, refused, err := from.remove(ctx, tx, due, refused)
+		removed, refused, err := from.remove(ctx, tx, due, refused)
 		if err != nil {
 			return err
 		}
-		done = r.settle(tx, mine, refused)
+		done = r.settle(tx, removed, refused)
 		return nil
 	})
 	if err != nil {

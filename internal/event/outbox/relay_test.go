@@ -88,7 +88,7 @@ func TestRelay_writers_go_on_while_it_publishes(t *testing.T) {
 type localBroker struct {
 	broker
 	within   [][]event.Event
-	repeated []bool // of each batch in within
+	repeated []bool // one for each batch in within
 	fail     error
 }
 

@@ -27,7 +27,7 @@ type source interface {
 
 // state is the state of the event tables before a batch.
 type state struct {
-	position       int64 // of the last settled event
+	position       int64 // position of the last settled event
 	publishedUntil int64 // events up to this position may have been published outside of the cursor's transaction
 	readable       int64 // no event up to this position will become visible later
 	retryDue       bool
@@ -48,8 +48,9 @@ func scanState(r sqldb.Rows) (s state, err error) {
 // eventLog is the source of new events: those of event_log behind the cursor. One relay at a time takes from it.
 //
 // A batch that a local publisher delivers in the transaction that moves the cursor needs no deduplication. Any other
-// publication may be repeated, also by a local publisher after a change of the configuration. event_cursor.published_until
-// therefore covers a batch before it is published elsewhere, and the events that it covers are deduplicated.
+// publication may be repeated, even by a local publisher after a change of the configuration.
+// event_cursor.published_until therefore covers a batch before it is published elsewhere, and the events that it covers
+// are deduplicated.
 type eventLog struct{ before state }
 
 // reserved is the number of events that one update of published_until covers in advance, so that it is updated rarely.
@@ -118,11 +119,11 @@ func (retries) remove(ctx context.Context, tx sqldb.Tx, batch []entry, refused [
 	if err != nil {
 		return nil, nil, err
 	}
-	mine, errs := make([]entry, 0, len(deleted)), make([]error, 0, len(deleted))
+	removed, errs := make([]entry, 0, len(deleted)), make([]error, 0, len(deleted))
 	for i, e := range batch {
 		if slices.Contains(deleted, e.ID) {
-			mine, errs = append(mine, e), append(errs, refusal(refused, i))
+			removed, errs = append(removed, e), append(errs, refusal(refused, i))
 		}
 	}
-	return mine, errs, nil
+	return removed, errs, nil
 }

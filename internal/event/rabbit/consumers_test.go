@@ -117,16 +117,16 @@ func consumersDatabaseOutOfReach(t *testing.T, r *brokerTest) {
 // On shutdown the current batch is finished and acknowledged, so that nothing is delivered twice needlessly.
 func consumersStop(t *testing.T, r *brokerTest) {
 	db := sqldbtest.SQLite(t)
-	began, goOn := make(chan struct{}), make(chan struct{})
+	started, goOn := make(chan struct{}), make(chan struct{})
 	consumer := daybook(func([]event.Event) error {
-		close(began)
+		close(started)
 		<-goOn
 		return nil
 	})
 	c := r.config(consumer)
 	stop := r.consume(t, c, inbox.New(db, inbox.Options{}), nil)
 	publish(t, r.publisher(t, c), placed("order1"))
-	<-began
+	<-started
 	stopped := make(chan struct{})
 	go func() {
 		stop()
@@ -205,7 +205,7 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	const waiting = prefetch + 10
 	batches, goOn := make(chan int, waiting), make(chan struct{})
 	consumer := inbox.Consumer{
-		Name: "inventory_order_confirmed", Types: []string{event.ExternalOrderConfirmed.Name}, Queue: "told",
+		Name: "inventory_order_confirmed", Types: []string{event.ExternalOrderConfirmed.Name}, Queue: "confirmed",
 		Apply: func(_ context.Context, _ sqldb.Tx, events []event.Event) error {
 			<-goOn
 			batches <- len(events)
@@ -216,13 +216,13 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	p := r.publisher(t, c)
 	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue exists
 	for i := range waiting {
-		r.put(t, "told", amqp.Publishing{
+		r.put(t, "confirmed", amqp.Publishing{
 			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.ExternalOrderConfirmed.Name}, Body: []byte(`{}`),
 		})
 	}
-	testenv.Eventually(t, patience, func() bool { return r.ready(t, "told") == waiting })
+	testenv.Eventually(t, patience, func() bool { return r.ready(t, "confirmed") == waiting })
 	cs := r.consumers(t, c, inbox.New(sqldbtest.SQLite(t), inbox.Options{}), nil)
-	testenv.Eventually(t, patience, func() bool { return r.ready(t, "told") < waiting })
+	testenv.Eventually(t, patience, func() bool { return r.ready(t, "confirmed") < waiting })
 	select {
 	case <-cs.CaughtUp():
 		t.Error("it has caught up before anything was worked on")

@@ -30,7 +30,7 @@ const (
 	headerAt          = "occurred_at" // AMQP timestamps have a resolution of seconds
 )
 
-// encode returns the message of an event. The body is the payload alone, as consumers of the reference expect.
+// encode returns the message of an event. The body is the payload alone, as consumers by the reference documents expect.
 // Persistent messages and durable queues survive a restart of the broker.
 func encode(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
@@ -52,7 +52,7 @@ func encode(e event.Event) amqp.Publishing {
 	}
 }
 
-// timer returns the message that is dead-lettered as order.expired. Its body is the order id, as in the reference. It
+// timer returns the message that is dead-lettered as order.expired. Its body is the order id, as in qr-ordering.md. It
 // relies on the queue's TTL: RabbitMQ checks a per-message TTL only at the head of the queue.
 func timer(e event.Event) amqp.Publishing {
 	return amqp.Publishing{
@@ -125,7 +125,7 @@ func integer(d amqp.Delivery, name string, to *int64) bool {
 
 // Limits for messages of other systems.
 const (
-	maxExternalID   = 64      // characters, the width of consumer_dedupe in the reference
+	maxExternalID   = 64      // characters, the width of consumer_dedupe in the reference documents
 	maxExternalBody = 1 << 20 // bytes; the largest valid command needs a hundredth of it
 )
 

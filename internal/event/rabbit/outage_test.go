@@ -63,10 +63,10 @@ func (r *brokerTest) directConfig() Config {
 // reservations are made, sold and released, many concurrently.
 func gather(t testing.TB, db *sqldb.DB) []event.Event {
 	t.Helper()
-	began := db.Now().Add(-outage)
+	outageStart := db.Now().Add(-outage)
 	all := make([]event.Event, 0, backlog)
 	for i := range backlog {
-		all = append(all, eventOf(began.Add(time.Duration(i)*outage/time.Duration(backlog)), i))
+		all = append(all, eventOf(outageStart.Add(time.Duration(i)*outage/time.Duration(backlog)), i))
 	}
 	for from := 0; from < len(all); from += 500 {
 		commit(t, db, all[from:from+500])

@@ -36,7 +36,7 @@ func publisherWireForm(t *testing.T, r *brokerTest) {
 	}
 }
 
-// Stock events are published to the stock exchange in the form of the reference.
+// Stock events are published to the stock exchange in the form of the reference documents.
 func publisherStockExchange(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	c.StockExchange = "goods"

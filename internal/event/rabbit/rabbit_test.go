@@ -42,7 +42,7 @@ func TestDecode_reads_encoded_values(t *testing.T) {
 
 func TestDecode_refuses_foreign_values(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*amqp.Delivery){
+	for name, change := range map[string]func(*amqp.Delivery){
 		"no id":            func(d *amqp.Delivery) { d.MessageId = "" },
 		"strange id":       func(d *amqp.Delivery) { d.MessageId = "42" },
 		"no headers":       func(d *amqp.Delivery) { d.Headers = nil },
@@ -55,7 +55,7 @@ func TestDecode_refuses_foreign_values(t *testing.T) {
 		"body is no UTF-8": func(d *amqp.Delivery) { d.Body = []byte("\"\xff\"") },
 	} {
 		d := delivered(encode(placed("order1")))
-		spoil(&d)
+		change(&d)
 		if e, err := decode(d); err == nil {
 			t.Errorf("%s: decoded as %+v", name, e)
 		}
@@ -111,7 +111,7 @@ func TestDecodeExternal(t *testing.T) {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
 		}
 	}
-	for name, spoil := range map[string]func(*amqp.Delivery){
+	for name, change := range map[string]func(*amqp.Delivery){
 		"another type": func(d *amqp.Delivery) { d.RoutingKey = "order.confirmed" },
 		"no type": func(d *amqp.Delivery) {
 			d.RoutingKey, d.Headers = "x", amqp.Table{"event_type": []byte("order.created")}
@@ -119,7 +119,7 @@ func TestDecodeExternal(t *testing.T) {
 		"a long body": func(d *amqp.Delivery) { d.Body = make([]byte, maxExternalBody+1) },
 	} {
 		d := good
-		spoil(&d)
+		change(&d)
 		if e, err := decodeExternal(externalConsumer(), d, noon); !errors.Is(err, errMalformed) {
 			t.Errorf("%s: decoded as %+v, %v", name, e, err)
 		}

@@ -110,7 +110,7 @@ func BenchmarkRelay(b *testing.B) {
 	address := testenv.AMQP(b)
 	engines := map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres}
 	for name, open := range engines {
-		for kind, some := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany, "sold": sold} {
+		for kind, eventsOf := range map[string]func(int) []event.Event{"paid": paid, "placed": placedMany, "sold": sold} {
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				db, r := open(b), newBrokerTest(b, address)
 				p := r.publisher(b, Config{
@@ -119,7 +119,7 @@ func BenchmarkRelay(b *testing.B) {
 				testenv.NoError(b, p.Ready(b.Context()))
 				r.otherSystemQueue(b, event.StockExchange)
 				for left := b.N; left > 0; left -= 1000 {
-					commit(b, db, some(min(left, 1000)))
+					commit(b, db, eventsOf(min(left, 1000)))
 				}
 				b.ResetTimer()
 				testenv.NoError(b, outbox.New(db, p, outbox.Options{}).RunOnce(b.Context()))

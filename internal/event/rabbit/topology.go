@@ -15,7 +15,7 @@ import (
 	"comanda/internal/event/inbox"
 )
 
-// Names that the reference specifies (qr-ordering.md, section 5). Names of stock queues are defined by their consumers.
+// Names that qr-ordering.md specifies in section 5. Names of stock queues are defined by their consumers.
 const (
 	keyAwait      = "order.payment.await"
 	keyExpired    = "order.expired"
@@ -54,8 +54,8 @@ type queue struct {
 // binding routes the messages of an exchange with a key to a queue.
 type binding struct{ exchange, key string }
 
-// newTopology returns the queues of the reference and those of the configured consumers. The prefix of every exchange
-// and queue name lets several installations share a virtual host.
+// newTopology returns the queues of the reference documents and those of the configured consumers. The prefix of every
+// exchange and queue name lets several installations share a virtual host.
 func newTopology(c Config) topology {
 	t := topology{
 		prefix: c.Prefix, orders: c.Prefix + event.Exchange, stock: c.Prefix + cmp.Or(c.StockExchange, event.StockExchange),
