@@ -74,22 +74,22 @@ func TestDB_Write_frozen(t *testing.T) {
 	in := testenv.Must(other.StdinPipe())(t)
 	out := testenv.Must(other.StdoutPipe())(t)
 	testenv.NoError(t, other.Start())
-	said := bufio.NewReader(out)
-	if line, err := said.ReadString('\n'); line != "locked\n" {
+	output := bufio.NewReader(out)
+	if line, err := output.ReadString('\n'); line != "locked\n" {
 		t.Fatalf("first line of the other process = %q, %v, want locked", line, err)
 	}
 	testenv.NoError(t, other.Process.Signal(syscall.SIGSTOP))
-	begun := time.Now()
+	start := time.Now()
 	err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1))
 		return err
 	})
 	if err != nil {
-		t.Errorf("after %s: %v", time.Since(begun), err)
+		t.Errorf("after %s: %v", time.Since(start), err)
 	}
 	testenv.NoError(t, other.Process.Signal(syscall.SIGCONT))
 	testenv.Must(io.WriteString(in, "x"))(t)
-	if line, err := said.ReadString('\n'); line != "unavailable\n" {
+	if line, err := output.ReadString('\n'); line != "unavailable\n" {
 		t.Errorf("going on: %q, %v", line, err)
 	}
 	if err := other.Wait(); err != nil {

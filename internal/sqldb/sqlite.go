@@ -131,7 +131,7 @@ func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) 
 	return s.shared.query(ctx, q, args)
 }
 
-// prepare uses a reader: compiling needs no turn, also for a statement that writes.
+// prepare uses a reader: compiling needs no turn, even for a statement that writes.
 func (s *liteDB) prepare(ctx context.Context, q *Stmt) error {
 	stmt, err := s.readers.PrepareContext(ctx, q.sqlite())
 	if err != nil {
@@ -217,7 +217,7 @@ func (t *sqliteSnapshot) rollback() {
 type sqliteTx struct {
 	hooks
 	s     *liteDB
-	err   error // of a queued statement
+	err   error // error of a queued statement
 	ended bool
 }
 

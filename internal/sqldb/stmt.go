@@ -226,7 +226,7 @@ func insert(text string, fragments map[string]string, depth int) (string, error)
 type piece struct {
 	text    string
 	param   int      // number of the parameter; 0 for text
-	columns []column // of @rows($1: id text, qty int)
+	columns []column // columns of @rows($1: id text, qty int)
 }
 
 // split cuts a text at its parameters.

@@ -38,7 +38,7 @@ type pool struct {
 	mu       sync.Mutex
 	admin    *pgx.Conn
 	template string
-	like     schema // of the template
+	like     schema // schema of the template
 	last     int    // number of the newest copy
 	free     []*database
 }
@@ -55,7 +55,7 @@ var databases pool
 // schema is the hash to compare a database with and the statements that empty it. The template's comment holds it,
 // because a template cannot be copied while a connection to it is open.
 type schema struct {
-	Mark  string // of all definitions
+	Mark  string // hash of all definitions
 	Reset string // statements that leave only the template's rows
 }
 
