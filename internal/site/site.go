@@ -304,8 +304,11 @@ func (v view) write(w http.ResponseWriter, r *http.Request) error {
 // maxName bounds the slug that is looked up.
 const maxName = 100
 
-// private are the paths that search engines must not index: pages of guests and staff, and routes for programs.
-var private = []string{"/app", "/api/", "/auth/", "/cis/", "/console", "/docs", "/m/", "/me", "/orders", "/shop"}
+// private are the paths that search engines must not index: pages of guests and staff, and routes for programs. A path
+// covers all that begin with it (RFC 9309), and "/me" would cover "/menu/". A "$" is the end.
+var private = []string{
+	"/app", "/api/", "/auth/", "/cis/", "/console", "/docs", "/m/", "/me$", "/me/", "/orders", "/shop",
+}
 
 func (s *PublicPages) robots(w http.ResponseWriter, r *http.Request) error {
 	var b strings.Builder

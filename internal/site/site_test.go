@@ -243,6 +243,14 @@ func TestRobots_and_sitemap(t *testing.T) {
 	s := newSite(t, brand.Brand{})
 	has(t, "robots.txt", ask(t, s, "/robots.txt").Body.String(), "User-agent: *", "Disallow: /console\n", "Disallow: /shop\n",
 		"Sitemap: https://quanhoa.vn/sitemap.xml")
+	for rule := range strings.Lines(ask(t, s, "/robots.txt").Body.String()) {
+		path, ok := strings.CutPrefix(strings.TrimSpace(rule), "Disallow: ")
+		for _, public := range []string{"/", "/menu/quan-hoa-hue", "/media/dishes/1", "/sitemap.xml"} {
+			if ok && strings.HasPrefix(public, path) {
+				t.Errorf("robots.txt has %q, which covers the public address %s", rule, public)
+			}
+		}
+	}
 	w := ask(t, s, "/sitemap.xml")
 	has(t, "the sitemap", w.Body.String(), "<loc>https://quanhoa.vn/</loc>", "<loc>https://quanhoa.vn/menu/quan-hoa-hue?lang=vi</loc>",
 		`xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`)
