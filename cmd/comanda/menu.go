@@ -40,6 +40,7 @@ func (c *cli) menuImport() *cobra.Command {
 				return result{}, errors.New("menu import needs a FILE or --template, and not both")
 			}
 			r, err := importMenu(cmd, config, branch, template, o)
+			r.Rows, r.TotalRows = nil, 0 // the preview is for the console; scripts read counts and problems
 			return result{r, func(w io.Writer) { printMenuImport(w, r, o.DryRun) }, len(r.Problems) > 0}, err
 		}),
 	}
