@@ -7,8 +7,15 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// keyArgs returns the arguments of order_select_key: the keys of guests and those of members.
-func keyArgs(keys []ordering.IdempotencyKey) []any {
+// keyQuery is a statement that selects orders by idempotency keys, with the keys.
+type keyQuery struct {
+	stmt *sqldb.Stmt
+	keys *sqldb.RowSet
+}
+
+// keyQueries returns the query for the keys of guests and the one for those of members. Most batches have keys of one kind,
+// and one statement for both would take twice as long.
+func keyQueries(keys []ordering.IdempotencyKey) (all []keyQuery) {
 	var guests, members []ordering.IdempotencyKey
 	for _, k := range keys {
 		if k.User == 0 {
@@ -17,13 +24,16 @@ func keyArgs(keys []ordering.IdempotencyKey) []any {
 			members = append(members, k)
 		}
 	}
-	return []any{
-		sqldb.NewRowSet(len(guests)).
+	if len(guests) > 0 {
+		all = append(all, keyQuery{stmt("order_select_guest_key"), sqldb.NewRowSet(len(guests)).
 			Int("branch_id", func(i int) int64 { return guests[i].Branch }).
-			Text("key", func(i int) string { return guests[i].ClientTxnID }),
-		sqldb.NewRowSet(len(members)).
-			Text("key", func(i int) string { return members[i].ClientTxnID }),
+			Text("key", func(i int) string { return guests[i].ClientTxnID })})
 	}
+	if len(members) > 0 {
+		all = append(all, keyQuery{stmt("order_select_member_key"), sqldb.NewRowSet(len(members)).
+			Text("key", func(i int) string { return members[i].ClientTxnID })})
+	}
+	return all
 }
 
 // queuePrior reads the orders that were placed under the keys of new orders. It must follow the lock of the numbers: a
@@ -41,18 +51,20 @@ func (l *loader) queuePrior(places []*ordering.Place) {
 	for i, p := range places {
 		keys[i] = p.Order.Key()
 	}
-	l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Prior[o.Key()] = &o }),
-		stmt("order_select_key"), keyArgs(keys)...)
+	for _, q := range keyQueries(keys) {
+		l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Prior[o.Key()] = &o }), q.stmt, q.keys)
+	}
 }
 
 // priorResults reads the order that was placed under each key, or nil. It takes no lock, so an order whose transaction
 // has not committed yet is not found.
 func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 	prior := map[ordering.IdempotencyKey]*ordering.Order{}
-	err := sqldb.Each(ctx, db, sqldb.Scanned(scanOrder, func(o ordering.Order) { prior[o.Key()] = &o }),
-		stmt("order_select_key"), keyArgs(keys)...)
-	if err != nil {
-		return nil, err
+	for _, q := range keyQueries(keys) {
+		err := sqldb.Each(ctx, db, sqldb.Scanned(scanOrder, func(o ordering.Order) { prior[o.Key()] = &o }), q.stmt, q.keys)
+		if err != nil {
+			return nil, err
+		}
 	}
 	all := make([]*ordering.Order, len(keys))
 	for i, k := range keys {

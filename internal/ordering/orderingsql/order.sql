@@ -98,15 +98,17 @@ SELECT @order_columns
 FROM order_info o
 JOIN @rows($1: id text) AS r ON o.id = r.id
 
--- name: order_select_key
--- Orders by idempotency key: a guest's is unique within the branch, a member's everywhere.
+-- name: order_select_guest_key
+-- Orders by the idempotency keys of guests, which are unique within the branch.
 SELECT @order_columns
 FROM order_info o
 JOIN @rows($1: branch_id int, key text) AS r ON o.branch_id = r.branch_id AND o.client_txn_id = r.key
-UNION ALL
+
+-- name: order_select_member_key
+-- Orders by the idempotency keys of members, which are unique in all branches.
 SELECT @order_columns
 FROM order_info o
-JOIN @rows($2: key text) AS r ON o.client_txn_id = r.key
+JOIN @rows($1: key text) AS r ON o.client_txn_id = r.key
 WHERE o.user_id IS NOT NULL
 
 -- name: order_select_member
