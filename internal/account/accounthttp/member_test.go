@@ -215,7 +215,8 @@ func TestMember_sessions(t *testing.T) {
 			list.Items[0].Device != "Phone/1.0 (test)" || list.Items[0].Address != "192.0.2.1" {
 			t.Fatalf("sessions = %+v, want two of Phone/1.0 (test), the second one current", list)
 		}
-		for _, id := range []string{otherAccount.Session.ID, "nobody"} { // the same answer for a foreign and an unknown session
+		// A session of another account gets the same answer as one that does not exist.
+		for _, id := range []string{otherAccount.Session.ID, "unknown"} {
 			want(t, s.ask(t, "DELETE", "/me/sessions/"+id, "", current.AccessToken, nil), 404, "session_not_found")
 		}
 		want(t, s.ask(t, "DELETE", "/me/sessions/"+list.Items[0].ID, "", current.AccessToken, nil), 204, "")

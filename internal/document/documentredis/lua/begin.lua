@@ -2,7 +2,7 @@
 -- BEGIN: writes or deletes documents, unless Redis has a newer version. In the same step the memo lists the new index
 -- entries that the document owns, and the old ones that are still to be removed. The memo lists both, because an
 -- overtaken writer removes those that the newer writer does not own.
--- The script runs as a series (MustSeries) of groups, one per document. It reads and writes all groups together, which
+-- The script runs as a series (MustBatchScript) of groups, one per document. It reads and writes all groups together, which
 -- saves most of the commands.
 --
 -- KEYS  1 document  2 its memo
@@ -11,10 +11,10 @@
 --       5 the index entries of a document that never changes; empty for others
 -- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
 --         remove. A value of another format, written by another program, counts as no memo.
---         A document that never changes has no memo, which would be version 1 and the entries of ARGV 5, unless entries are
---         still to be removed or it is deleted
 -- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
---       document's memo keeps them, so that a writer that restores the document removes those that it does not own
+--       document's memo keeps them, so that a writer that restores the document removes those that it does not own. A
+--       document that never changes has no memo, which would be version 1 and ARGV 5, unless entries are still to be removed
+--       or it is deleted
 -- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
 local function to_remove(entries, owned)
   if owned == '' then

@@ -1,6 +1,6 @@
 #!lua
 -- FINISH: drops from memos the index entries that BEGIN returned and that are removed by now. A deleted document does not
--- need it, because its memo expires. The script runs as a series (MustSeries) of groups, one per memo.
+-- need it, because its memo expires. The script runs as a series (MustBatchScript) of groups, one per memo.
 --
 -- KEYS  1 memo
 -- ARGV  1 the new memo: version and entries, one per line

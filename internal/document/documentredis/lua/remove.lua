@@ -1,6 +1,6 @@
 #!lua
 -- REMOVE: removes documents from unique indexes, unless another document has taken the entry. The script runs as a series
--- (MustSeries) of groups, one per entry.
+-- (MustBatchScript) of groups, one per entry.
 --
 -- KEYS  1 index
 -- ARGV  1 id of the document
