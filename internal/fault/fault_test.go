@@ -127,3 +127,19 @@ func TestKindOf(t *testing.T) {
 		}
 	}
 }
+
+func TestProblems(t *testing.T) {
+	var p Problems
+	if err := p.Err(); err != nil {
+		t.Errorf("without a problem the error is %v, want none", err)
+	}
+	p.Addf("rates[1].percent", "percent_invalid", "must be at most %d", 100)
+	p.Addf("name", "missing", "must be given")
+	f, ok := errors.AsType[*Error](p.Err())
+	if !ok || f.Kind != Invalid || f.PublicCode() != "invalid" || f.Detail != "rates[1].percent must be at most 100." {
+		t.Fatalf("two problems become %v, want an Invalid fault about the first field", p.Err())
+	}
+	if members, ok := f.Extra["errors"].([]fieldMember); !ok || len(members) != 2 || members[1] != (fieldMember{"name", "missing", "must be given"}) {
+		t.Errorf("the response has the errors %v, want both fields", f.Extra["errors"])
+	}
+}

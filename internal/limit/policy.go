@@ -38,10 +38,15 @@ var policies = []Policy{
 	// A guest orders, forgets the drinks and orders again; a table orders at most thirty times in ten minutes.
 	{Name: "order_guest", Interval: 3 * time.Second, Burst: 3, Action: "order_guest"},
 	{Name: "order_visit", Interval: 20 * time.Second, Burst: 30, Action: "order_visit"},
+	// A cart with a voucher asks for its price after each change. Codes have at least four characters, and valuable ones
+	// more: thirty guesses a minute find none of them.
+	{Name: "voucher", Interval: 2 * time.Second, Burst: 15, Action: "voucher"},
 	// The guests of a table may change quantities at once; each tap is a change of the table's cart.
 	{Name: "cart_visit", Interval: time.Second / 4, Burst: 80, Action: "cart_visit"},
 	// A table calls for water, for service and to pay. Calling more often does not help.
 	{Name: "call_visit", Interval: 20 * time.Second, Burst: 6, Action: "call_visit"},
+	// A phone reports at most every few seconds what was looked at; more often only adds false views.
+	{Name: "views_device", Interval: 2 * time.Second, Burst: 15, Local: true},
 	// Staff correct a setting and test again. Each test waits seconds for another company's server, or sends a
 	// message.
 	{Name: "settings_test", Interval: 10 * time.Second, Burst: 6, Action: "settings_test"},

@@ -3,6 +3,7 @@
 package money
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -50,6 +51,34 @@ func (c Currency) Format(minor int64) string {
 	}
 	p := uint64(math.Pow10(d))
 	return fmt.Sprintf("%s%d.%0*d", sign, u/p, d, u%p)
+}
+
+// symbols are those of currencies that have one.
+var symbols = map[Currency]string{VND: "₫", TWD: "NT$", USD: "$", EUR: "€", THB: "฿", JPY: "¥"}
+
+// Localized formats an amount in minor units for people, as the guest app does: 65.000 ₫ in Vietnamese, ₫65,000 in any
+// other language. language is a BCP 47 tag.
+func (c Currency) Localized(minor int64, language string) string {
+	sign, plain := "", c.Format(minor)
+	if strings.HasPrefix(plain, "-") {
+		sign, plain = "−", plain[1:]
+	}
+	whole, cents, _ := strings.Cut(plain, ".")
+	comma, point := ",", "."
+	if language == "vi" {
+		comma, point = ".", ","
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + comma + whole[i:]
+	}
+	if cents != "" {
+		whole += point + cents
+	}
+	symbol, ok := symbols[c]
+	if !ok || language == "vi" {
+		return sign + whole + "\u00a0" + cmp.Or(symbol, string(c))
+	}
+	return sign + symbol + whole
 }
 
 // Parse parses a plain decimal number into minor units. It refuses more decimal places than the currency has, even

@@ -143,3 +143,20 @@ func TestMax_IsExactInAFloat(t *testing.T) {
 		t.Error("Max is not exact as a float64")
 	}
 }
+
+func TestCurrency_Localized(t *testing.T) {
+	for _, c := range []struct {
+		currency Currency
+		minor    int64
+		language string
+		want     string
+	}{
+		{VND, 65000, "vi", "65.000\u00a0₫"}, {VND, 1234567, "en", "₫1,234,567"}, {TWD, 440, "zh-TW", "NT$440"},
+		{USD, 123456, "en", "$1,234.56"}, {USD, 123456, "vi", "1.234,56\u00a0$"}, {SAR, 1250, "en", "12.50\u00a0SAR"},
+		{VND, -500, "en", "−₫500"}, {VND, -1500, "vi", "−1.500\u00a0₫"},
+	} {
+		if got := c.currency.Localized(c.minor, c.language); got != c.want {
+			t.Errorf("%s %d in %s is %q, want %q", c.currency, c.minor, c.language, got, c.want)
+		}
+	}
+}

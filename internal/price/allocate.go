@@ -22,16 +22,16 @@ func Allocate(total int64, weights []int64) ([]int64, error) {
 	for i, w := range weights {
 		var ok bool
 		if sum, ok = money.Plus(sum, w); !ok {
-			return nil, refused(inFieldf(fmt.Sprintf("weights[%d]", i), codeRange, badWeights, money.Max))
+			return nil, refusal(fmt.Sprintf("weights[%d]", i), codeRange, badWeights, money.Max)
 		}
 	}
 	switch {
 	case len(weights) > MaxParts:
-		return nil, refused(inFieldf("weights", codeTooMany, "must have at most %d entries", MaxParts))
+		return nil, refusal("weights", codeTooMany, "must have at most %d entries", MaxParts)
 	case total < 0 || total > money.Max:
-		return nil, refused(inFieldf("total", codeRange, "must be between 0 and %d", money.Max))
+		return nil, refusal("total", codeRange, "must be between 0 and %d", money.Max)
 	case total > 0 && sum == 0:
-		return nil, refused(inFieldf("weights", codeAllZero, "must have a weight above 0 to split a total"))
+		return nil, refusal("weights", codeAllZero, "must have a weight above 0 to split a total")
 	}
 	return allocate(total, weights), nil
 }

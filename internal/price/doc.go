@@ -1,5 +1,6 @@
 // Package price computes what an order or a bill costs: discounts, service charges, taxes and cash rounding. It reads no
-// clock and no store, and uses no floating point. Orders are still the sum of their lines and do not use it yet.
+// clock and no store, and uses no floating point. Orders of branches with taxes, service charges or discounts are priced
+// by it, and store its input and its result as a QuoteRecord.
 //
 // Amounts are integers in the smallest unit of the currency, at most money.Max. Percents and tax rates are decimal
 // strings with at most four decimals, such as "8.875"; inside they are integers in millionths (88750), and products are

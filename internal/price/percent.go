@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -35,4 +36,28 @@ func percentOf(millionths int64) Percent {
 		return Percent(integer)
 	}
 	return Percent(integer + "." + fraction)
+}
+
+// Valid reports whether the percent is between 0 and 100 and has at most four decimals.
+func (p Percent) Valid() bool {
+	_, ok := p.millionths()
+	return ok
+}
+
+// Covers reports whether part is at most the percent of an amount, rounded up. So a discount of exactly the percent is
+// covered, however it was rounded.
+func (p Percent) Covers(part, of int64) bool {
+	n, _ := p.millionths()
+	return part <= Up.share(of, n, whole)
+}
+
+// Compare returns -1, 0 or 1. An empty percent is less than any other.
+func (p Percent) Compare(q Percent) int {
+	value := func(p Percent) int64 {
+		if n, ok := p.millionths(); ok {
+			return n
+		}
+		return -1
+	}
+	return cmp.Compare(value(p), value(q))
 }

@@ -147,7 +147,7 @@ func (b *bill) serve() error {
 		}
 	}
 	if bases[AfterDiscounts]+sumOf(b.amounts(service)) > money.Max {
-		return refused(inFieldf("serviceCharges", codeRange, "must not raise the total above %d", money.Max))
+		return refusal("serviceCharges", codeRange, "must not raise the total above %d", money.Max)
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func (b *bill) result() (Result, error) {
 		r.Total, r.Rounding = rounded, rounded-r.Total
 	}
 	if r.Total > money.Max {
-		return Result{}, refused(inFieldf("total", codeRange, "must be at most %d", money.Max))
+		return Result{}, refusal("total", codeRange, "must be at most %d", money.Max)
 	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -131,6 +132,33 @@ func TestPercent(t *testing.T) {
 	for n, want := range map[int64]Percent{0: "0", 1: "0.0001", 80_000: "8", 88_750: "8.875", whole: "100", 5_500: "0.55"} {
 		if got := percentOf(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A discount of exactly the percent is covered, although it is rounded up.
+func TestPercent_Covers(t *testing.T) {
+	for _, c := range []struct {
+		percent  Percent
+		part, of int64
+		want     bool
+	}{
+		{"20", 1000, 5000, true}, {"20", 1001, 5000, false}, {"20", 1001, 5003, true}, {"20", 1002, 5003, false},
+		{"0", 0, 5000, true}, {"0", 1, 5000, false}, {"100", 5000, 5000, true},
+	} {
+		if got := c.percent.Covers(c.part, c.of); got != c.want {
+			t.Errorf("%s %% of %d covers %d: %t, want %t", c.percent, c.of, c.part, got, c.want)
+		}
+	}
+}
+
+func TestPercent_Compare(t *testing.T) {
+	all := []Percent{"", "0", "5.5", "8", "8.875", "10", "100"} // ascending
+	for i, p := range all {
+		for j, q := range all {
+			if got, want := p.Compare(q), cmp.Compare(i, j); got != want {
+				t.Errorf("%q compared with %q is %d, want %d", p, q, got, want)
+			}
 		}
 	}
 }

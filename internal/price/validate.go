@@ -2,7 +2,6 @@ package price
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -30,49 +29,39 @@ const (
 // badWeights is the message about weights, with money.Max.
 const badWeights = "must be at least 0, and the weights must add up to at most %d"
 
-// refused returns the fault of fields that Quote or Allocate cannot work with. Its detail names the first one.
-func refused(err error) error {
-	detail := "The amounts cannot be computed."
-	if fields := fault.FieldsOf(err); len(fields) > 0 {
-		detail = fmt.Sprintf("%s %s.", fields[0].Field, fault.PublicText(fields[0]))
-	}
-	return fault.New(fault.Invalid, "invalid", detail).Because(err).WithFields(err)
-}
-
-func inFieldf(field, code, format string, args ...any) error {
-	return fault.InField(field, code, fmt.Errorf(format, args...)) //nolint:err113 // read by people, compared by code
-}
-
 // checker collects the mistakes of an input, so that one response names all of them.
-type checker struct{ problems []error }
+type checker struct{ fault.Problems }
 
-func (c *checker) refusef(field, code, format string, args ...any) {
-	c.problems = append(c.problems, inFieldf(field, code, format, args...))
+// refusal returns the fault of one field.
+func refusal(field, code, format string, args ...any) error {
+	var p fault.Problems
+	p.Addf(field, code, format, args...)
+	return p.Err()
 }
 
 func (c *checker) amount(field string, n, least int64) {
 	if n < least || n > money.Max {
-		c.refusef(field, codeRange, "must be between %d and %d", least, money.Max)
+		c.Addf(field, codeRange, "must be between %d and %d", least, money.Max)
 	}
 }
 
 func (c *checker) percent(field string, p Percent) (millionths int64) {
 	n, ok := p.millionths()
 	if !ok {
-		c.refusef(field, codePercent, "must be 0 to 100 percent with at most %d decimals, not %.20q", decimals, string(p))
+		c.Addf(field, codePercent, "must be 0 to 100 percent with at most %d decimals, not %.20q", decimals, string(p))
 	}
 	return n
 }
 
 func (c *checker) count(field string, n, most int) {
 	if n > most {
-		c.refusef(field, codeTooMany, "must have at most %d entries", most)
+		c.Addf(field, codeTooMany, "must have at most %d entries", most)
 	}
 }
 
 func oneOf[T ~string](c *checker, field string, v T, known ...T) {
 	if !slices.Contains(known, v) {
-		c.refusef(field, codeUnknown, "must be one of %v", known)
+		c.Addf(field, codeUnknown, "must be one of %v", known)
 	}
 }
 
@@ -80,7 +69,7 @@ func oneOf[T ~string](c *checker, field string, v T, known ...T) {
 func (c *checker) share(field string, percent Percent, amount *int64) (s portion) {
 	switch {
 	case (percent == "") == (amount == nil):
-		c.refusef(field, codeOneOf, "must have a percent or an amount, but not both")
+		c.Addf(field, codeOneOf, "must have a percent or an amount, but not both")
 	case amount != nil:
 		c.amount(field+".amount", *amount, 0)
 		s.amount = *amount
@@ -103,7 +92,7 @@ func (c *checker) discounts(field string, list []Discount) []portion {
 func (c *checker) rates(field string, l Line) []ratePart {
 	if l.Rate != "" {
 		if len(l.Components) > 0 {
-			c.refusef(field, codeOneOf, "must have a rate or components, but not both")
+			c.Addf(field, codeOneOf, "must have a rate or components, but not both")
 		}
 		return []ratePart{{c.percent(field+".rate", l.Rate), 1}}
 	}
@@ -115,12 +104,12 @@ func (c *checker) rates(field string, l Line) []ratePart {
 		parts[i] = ratePart{c.percent(at+".rate", part.Rate), part.Weight}
 		var ok bool
 		if sum, ok = money.Plus(sum, part.Weight); !ok {
-			c.refusef(at+".weight", codeRange, badWeights, money.Max)
+			c.Addf(at+".weight", codeRange, badWeights, money.Max)
 			return nil
 		}
 	}
 	if len(parts) > 0 && sum == 0 {
-		c.refusef(field+".components", codeAllZero, "must have a component with a weight above 0")
+		c.Addf(field+".components", codeAllZero, "must have a component with a weight above 0")
 	}
 	return parts
 }
@@ -128,7 +117,7 @@ func (c *checker) rates(field string, l Line) []ratePart {
 // lines validates the lines and computes their amounts.
 func (c *checker) lines(list []Line) []*line {
 	if len(list) == 0 {
-		c.refusef("lines", codeMissing, "must have at least one line")
+		c.Addf("lines", codeMissing, "must have at least one line")
 	}
 	c.count("lines", len(list), MaxLines)
 	all := make([]*line, len(list))
@@ -142,7 +131,7 @@ func (c *checker) lines(list []Line) []*line {
 			goods, ok = money.Plus(goods, gross)
 		}
 		if !ok && l.Qty > 0 && l.UnitPrice >= 0 {
-			c.refusef(at, codeRange, "must not raise the sum of the lines above %d", money.Max)
+			c.Addf(at, codeRange, "must not raise the sum of the lines above %d", money.Max)
 			return nil
 		}
 		all[i] = &line{
@@ -157,7 +146,7 @@ func (c *checker) lines(list []Line) []*line {
 func check(in Input) (*bill, error) {
 	c := &checker{}
 	if !money.Currency(in.Currency).Valid() {
-		c.refusef("currency", codeUnknown, "must be an accepted currency, not %.10q", in.Currency)
+		c.Addf("currency", codeUnknown, "must be an accepted currency, not %.10q", in.Currency)
 	}
 	oneOf(c, "priceMode", in.PriceMode, Inclusive, Exclusive)
 	oneOf(c, "taxScope", in.TaxScope, PerBill, PerLine)
@@ -173,8 +162,5 @@ func check(in Input) (*bill, error) {
 		oneOf(c, at+".base", s.Base, AfterDiscounts, BeforeDiscounts)
 		b.charges = append(b.charges, charge{c.share(at, s.Percent, s.Amount), s.Base, s.Taxed})
 	}
-	if len(c.problems) > 0 {
-		return nil, refused(errors.Join(c.problems...))
-	}
-	return b, nil
+	return b, c.Err()
 }
