@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/app"
 	"comanda/internal/audit/auditsql"
+	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/sqldb"
 )
 
@@ -27,5 +28,29 @@ func (c *cli) audit() *cobra.Command {
 			}, len(r.Broken) > 0}, err
 		}),
 	}
-	return group("audit", "The audit log", verify)
+	return group("audit", "The audit log and the prices of orders", verify, c.auditPrices())
+}
+
+// auditPrices recomputes the totals of orders.
+func (c *cli) auditPrices() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use: "prices", Short: "Recompute the total of every order; exit code 1 if one differs", Args: cobra.NoArgs,
+		Long: "Recomputes the discounts, service charges, taxes and total of every order from the numbers that were stored\n" +
+			"with it, and compares them with what the guest paid. Orders without any are compared with the sum of their lines.",
+		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
+			a, err := orderingsql.NewOrders(db).AuditPrices(cmd.Context(), from)
+			return result{a, func(w io.Writer) {
+				fmt.Fprintf(w, "%d orders, %d of them with taxes, service charges or discounts\n", a.Orders, a.Quoted)
+				if a.Unknown > 0 {
+					fmt.Fprintf(w, "%d were priced by another version of the price engine and were not checked\n", a.Unknown)
+				}
+				for _, d := range a.Differences {
+					fmt.Fprintln(w, d)
+				}
+			}, len(a.Differences) > 0}, err
+		}),
+	}
+	cmd.Flags().StringVar(&from, "from", "", "first business date, such as 2026-01-31; all by default")
+	return cmd
 }

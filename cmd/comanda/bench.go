@@ -62,7 +62,7 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 		return report, err
 	}
 	defer ground.remove()
-	tokens, err := ground.seed(ctx)
+	tokens, withOptions, err := ground.seed(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -94,7 +94,7 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 	}
 	defer floor.stop()
 	b.Floor, b.FloorPID = floor.base, floor.pid()
-	b.Target, b.PID, b.Tokens, b.Echo = server.base, server.pid(), tokens, echo.base
+	b.Target, b.PID, b.Tokens, b.OptionTokens, b.Echo = server.base, server.pid(), tokens, withOptions, echo.base
 	b.VNPay, b.ServiceToken = ground.site, ground.token
 	b.DatabaseURL, b.RedisURL = ground.database, config.RedisURL
 	if b.Namespace, err = keyspace.ParseNamespace(ground.namespace); err != nil {
@@ -219,17 +219,22 @@ func (g *benchGround) createDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
-// seed migrates the new database and loads the benchmark's restaurant. It returns the QR tokens of its tables.
-func (g *benchGround) seed(ctx context.Context) ([]string, error) {
+// seed migrates the new database and loads the benchmark's restaurant. It returns the QR tokens of its tables, and
+// those of the branch with options.
+func (g *benchGround) seed(ctx context.Context) (tokens, withOptions []string, err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: g.database})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer db.Close()
 	if err := db.Migrate(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return bench.Seed(ctx, db, true)
+	if tokens, err = bench.Seed(ctx, db, true); err != nil {
+		return nil, nil, err
+	}
+	withOptions, err = bench.SeedOptions(ctx, db)
+	return tokens, withOptions, err
 }
 
 // benchMembers is the number of members with carts: ordering all of them must take longer than the background loops

@@ -93,8 +93,8 @@ func (c *cli) keysAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Compare the keys in Redis with their declarations", Args: cobra.NoArgs,
 		Long: "Scans all keys of every master on separate connections. Reports undeclared keys, keys of another type\n" +
-			"or with a longer TTL than declared, index entries without a document,\n" +
-			"documents missing from their list, and the memory per kind of key. Exits with 1 on any finding. It only\n" +
+			"or with a longer TTL than declared, index entries without a document, documents missing from their list,\n" +
+			"the memory per kind of key, and the largest and longest keys. Exits with 1 on any finding. It only\n" +
 			"reads, and may run beside servers: findings are checked again before they are reported.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			if show := progress(cmd.ErrOrStderr()); show != nil {
@@ -137,8 +137,9 @@ func printAudit(w io.Writer, r keyaudit.Report) {
 		fmt.Fprintf(t, "%d\t%d\t%s\t  %s\n", f.Keys, f.Bytes, f.Type, f.Pattern)
 	}
 	_ = t.Flush() // the underlying writer reports its errors
+	printSizes(w, r)
 	for _, n := range r.Nodes {
-		fmt.Fprintf(w, "%s holds %d keys\n", n.Addr, n.Keys)
+		fmt.Fprintf(w, "%s holds %d keys%s\n", n.Addr, n.Keys, memoryOf(n))
 	}
 	fmt.Fprintf(w, "%d keys in %.1f s\n", r.Keys, r.Seconds)
 	if r.Clean {
@@ -151,4 +152,33 @@ func printAudit(w io.Writer, r keyaudit.Report) {
 			fmt.Fprintln(w, "  "+s)
 		}
 	}
+}
+
+// printSizes prints the keys that need most memory, and the longest keys of each family that has long ones.
+func printSizes(w io.Writer, r keyaudit.Report) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "BYTES\tLENGTH\tTYPE\t  LARGEST KEYS")
+	for _, k := range r.Largest {
+		fmt.Fprintf(t, "%d\t%d\t%s\t  %s\n", k.Bytes, k.Length, k.Type, k.Key)
+	}
+	fmt.Fprintln(t, "BYTES\tLENGTH\tTYPE\t  LONGEST SETS AND HASHES OF EACH PATTERN")
+	for _, f := range r.Families {
+		for _, k := range f.Longest {
+			if k.Type != string(keyspace.String) {
+				fmt.Fprintf(t, "%d\t%d\t%s\t  %s\n", k.Bytes, k.Length, k.Type, k.Key)
+			}
+		}
+	}
+	_ = t.Flush() // the underlying writer reports its errors
+}
+
+// memoryOf describes the memory of a server; it is empty for an embedded store.
+func memoryOf(n keyaudit.Node) string {
+	switch {
+	case n.Limit > 0:
+		return fmt.Sprintf(" and uses %d of %d bytes", n.Used, n.Limit)
+	case n.Used > 0:
+		return fmt.Sprintf(" and uses %d bytes without a limit", n.Used)
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,12 +24,19 @@ func (c *cli) outboxStatus() *cobra.Command {
 				for _, t := range s.ByType {
 					fmt.Fprintf(w, "  %-20s %d\n", t.Type, t.Events)
 				}
+				h := s.LastHour
+				fmt.Fprintf(w, "hour     %d published, %d waiting, %d retrying, %d dead\n",
+					h.Published, h.Waiting, h.Retrying, h.Dead)
 				for _, d := range s.Dead {
 					fmt.Fprintf(w, "dead     %s: %d\n", d.Consumer, d.Letters)
 				}
 				fmt.Fprintf(w, "redis    %d pending, the oldest %.1f s old\n", s.Redis.Pending, s.Redis.OldestAgeSeconds)
 				if s.Redis.Dead > 0 {
 					fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
+				}
+				if d := s.Documents; d.VerifiedAt != nil {
+					fmt.Fprintf(w, "verified %s: %d differences between documents and SQL\n",
+						d.VerifiedAt.Format(time.RFC3339), d.Differences)
 				}
 			}}, err
 		}),

@@ -119,8 +119,8 @@ func (c *cli) withCore(run func(*cobra.Command, *app.Core) (result, error)) runn
 
 // withSystem runs a command with a database and a system.Service. Commands that need Redis use withRedis.
 func (c *cli) withSystem(run func(*cobra.Command, *system.Service) (result, error)) runner {
-	return c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
-		s, stop := app.OpenSystem(db, nil)
+	return c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
+		s, stop := app.OpenSystem(config, db, nil)
 		defer stop()
 		return run(cmd, s)
 	})
@@ -137,7 +137,7 @@ func (c *cli) withRedis(run func(*cobra.Command, *system.Service) (result, error
 		case !errors.Is(err, redisdb.ErrNotRunning):
 			return result{}, err
 		}
-		s, stop := app.OpenSystem(db, redis)
+		s, stop := app.OpenSystem(config, db, redis)
 		defer stop()
 		return run(cmd, s)
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"comanda/internal/authz"
 	"comanda/internal/fault"
 	"comanda/internal/seq"
 )
@@ -19,6 +20,7 @@ type Purpose string
 const (
 	Verify Purpose = "VERIFY" // verifies an e-mail address
 	Reset  Purpose = "RESET"  // sets a new password
+	Move   Purpose = "EMAIL"  // replaces the e-mail address; sent to the new one
 )
 
 // Limits of a code: lifetime, attempts, digits.
@@ -96,9 +98,13 @@ type CodeStore interface {
 	// Try counts an attempt at an account's code. If attempts were left, it calls matches with the stored hash. The
 	// attempt stays counted whatever matches returns (S6).
 	Try(ctx context.Context, given Code, now time.Time, matches func(hash string) bool) (bool, error)
-	// VerifyEmail uses a code up, activates its account and queues a welcome e-mail. used is false if a concurrent
+	// VerifyEmail uses a code up, activates its account and queues a welcome e-mail, whose language becomes that of all
+	// e-mails about orders. used is false if a concurrent
 	// request used the code first.
 	VerifyEmail(ctx context.Context, c Code, now time.Time, l Email) (used bool, err error)
+	// ChangeEmail uses a code up, replaces the address of its account and queues an e-mail to the former address. It
+	// returns ErrEmailTaken if another account has the new one.
+	ChangeEmail(ctx context.Context, c Code, now time.Time, email string, by authz.Actor, notice Email) (used bool, err error)
 	// ResetPassword uses a code up, sets a new password and ends all sessions of the account.
 	ResetPassword(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller) (
 		used bool, ended []string, err error)

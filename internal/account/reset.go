@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"time"
 
@@ -28,14 +27,21 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 	if err != nil {
 		return err
 	}
+	return a.sendCode(ctx, p, email, u, useful(u, p), c.Locale)
+}
+
+// sendCode e-mails a code to an address, which is that of the account or the one that shall replace it. If the code would
+// be useless, no account and no e-mail belong to it, and it is only counted, so that the response is the same.
+func (a *Service) sendCode(ctx context.Context, p Purpose, email string, u User, useful bool, locale string) error {
 	now := a.Now()
 	code := Code{Destination: destination(email), SentAt: now}
 	var l Email
-	// If the code would be useless, it keeps user 0, and Send only counts it.
-	if useful(u, p) {
+	if useful {
+		u.Email = email
 		text := newCode()
 		code = a.newStoredCode(u, p, text, now)
-		if l, err = a.codeEmail(u, templateFor(p), text, c.Locale, now); err != nil {
+		var err error
+		if l, err = a.codeEmail(u, templateFor(p), text, locale, now); err != nil {
 			return fault.Wrap("encrypt a code", err)
 		}
 	}
@@ -61,10 +67,14 @@ func useful(u User, p Purpose) bool {
 }
 
 func templateFor(p Purpose) string {
-	if p == Reset {
+	switch p {
+	case Reset:
 		return TemplateReset
+	case Move:
+		return TemplateEmailChange
+	default:
+		return TemplateVerify
 	}
-	return TemplateVerify
 }
 
 // VerifyEmail verifies an e-mail address with the code that was sent to it, which activates the account.
@@ -124,13 +134,7 @@ func (a *Service) verifyCode(ctx context.Context, p Purpose, email, code string,
 	}
 	now := a.Now()
 	given := a.newStoredCode(u, p, code, now)
-	// The comparison runs inside the transaction that has counted the attempt (S6). Its time does not depend on the code.
-	ok, err = a.Codes.Try(ctx, given, now, func(hash string) bool {
-		a.Observer.code("compared")
-		return subtle.ConstantTimeCompare([]byte(hash), []byte(given.Hash)) == 1
-	})
-	if err == nil && !ok {
-		a.Observer.code("refused")
+	if ok, err = a.compareCode(ctx, given, now); err == nil && !ok {
 		err = ErrCode
 	}
 	return u, given, err

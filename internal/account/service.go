@@ -53,15 +53,19 @@ type Email struct {
 
 // E-mail templates, with their fields.
 const (
-	TemplateVerify  = "verify"  // code, name
-	TemplateReset   = "reset"   // code, name
-	TemplateWelcome = "welcome" // name
+	TemplateVerify       = "verify"        // code, name
+	TemplateReset        = "reset"         // code, name
+	TemplateWelcome      = "welcome"       // name
+	TemplateEmailChange  = "email_change"  // code, name
+	TemplateEmailChanged = "email_changed" // address, name
 )
 
 // Fields of e-mail templates.
 const (
 	FieldCode = "code"
 	FieldName = "name"
+
+	FieldAddress = "address" // the new e-mail address, with most of it hidden
 )
 
 const (
@@ -93,6 +97,9 @@ type UserStore interface {
 	Register(ctx context.Context, u User, c Code, l Email) (User, error)
 	// UpdateProfile applies change to an account's profile, or returns the error of the unique value that is taken.
 	UpdateProfile(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
+	// MailChoices returns an account's choices, the defaults if it has not chosen.
+	MailChoices(ctx context.Context, id int64) (MailChoices, error)
+	SetMailChoices(ctx context.Context, id int64, c MailChoices, now time.Time) error
 }
 
 // Observer receives events that are counted as metrics. Nil functions are not called.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,6 +223,35 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	}
 	if len(made) > 0 {
 		fmt.Fprintf(out, "Accounts      %s\nPassword      %s\n", strings.Join(made, ", "), password)
+		return k.createDemoVoucher(ctx, out)
+	}
+	return nil
+}
+
+// demoVoucher is the code of a voucher in the demo's branch in Berlin.
+const demoVoucher = "WILLKOMMEN"
+
+// createDemoVoucher creates a voucher for the first fifty orders in the demo's last branch, at the first start. Its code is
+// printed because the database has only a hash of it.
+func (k *Core) createDemoVoucher(ctx context.Context, out io.Writer) error {
+	branches, err := k.Branches.Branches(ctx, authz.System())
+	if err != nil {
+		return err
+	}
+	for _, b := range branches {
+		if !slices.ContainsFunc(b.Pricing.Discounts, func(d catalog.DiscountKind) bool { return d.Code == "WELCOME" }) {
+			continue
+		}
+		_, err := k.Vouchers.Create(ctx, authz.System(), b.ID, ordering.NewVoucher{
+			Code: demoVoucher, Discount: "WELCOME", VoucherTerms: ordering.VoucherTerms{MaxUses: 50},
+		})
+		switch {
+		case errors.Is(err, ordering.ErrVoucherExists): // by a process that started at the same time
+		case err != nil:
+			return fmt.Errorf("demo voucher: %w", err)
+		default:
+			fmt.Fprintf(out, "Voucher       %s in %s\n", demoVoucher, b.Name)
+		}
 	}
 	return nil
 }

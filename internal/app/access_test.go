@@ -40,8 +40,23 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "POST", "/api/menus/1/versions", "", audit.ActionMenuDrafted, "menuVersion:", 1},
 		{"managerA", "PUT", "/api/menu-versions/{draft}/items/13", `{"price":1,"dailyQuota":null,"isActive":true}`,
 			audit.ActionMenuEdited, "menuVersion:{draft}", 1},
+		{"managerA", "POST", "/api/option-groups", `{"kind":"SIZE","names":{"en":"x"}}`, audit.ActionOptionGroupEdited, "optionGroup:", 0},
+		{"managerA", "PATCH", "/api/option-groups/{optiongroup}", `{"note":"x"}`, audit.ActionOptionGroupEdited, "optionGroup:{optiongroup}", 0},
+		{"managerA", "POST", "/api/option-groups/{optiongroup}/options", `{"names":{"en":"x"}}`, audit.ActionOptionEdited, "option:", 0},
+		{"managerA", "DELETE", "/api/option-groups/{optiongroup}", "", audit.ActionOptionGroupRetired, "optionGroup:{optiongroup}", 0},
+		{"managerA", "PATCH", "/api/options/{option}", `{"sort":2}`, audit.ActionOptionEdited, "option:{option}", 0},
+		{"kitchenA", "POST", "/api/branches/1/options/{option}/off", `{"until":"RESTORED"}`, audit.ActionOptionOff, "option:{option}", 1},
+		{"kitchenA", "POST", "/api/branches/1/options/{option}/on", "", audit.ActionOptionRestored, "option:{option}", 1},
+		{"kitchenA", "POST", "/api/branches/1/options/{option}/on", "", "", "", 0}, // on sale already
+		{"managerA", "DELETE", "/api/options/{option}", "", audit.ActionOptionRetired, "option:{option}", 0},
+		{"managerA", "PUT", "/api/menu-versions/{draft}/items/13/groups", `{"groups":[]}`,
+			audit.ActionMenuEdited, "menuVersion:{draft}", 1},
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", audit.ActionMenuPublished, "menuVersion:{draft}", 1},
 		{"managerA", "POST", "/api/menu-versions/{draft}/publish", "", "", "", 0}, // already published
+		{"owner", "PUT", "/api/branches/1/vouchers/{voucher}", `{"maxUses":5}`, audit.ActionVoucherChanged, "voucher:{voucher}", 1},
+		{"owner", "PUT", "/api/branches/1/vouchers/{voucher}", `{"maxUses":5}`, "", "", 0}, // as before
+		{"owner", "DELETE", "/api/branches/1/vouchers/{voucher}", "", audit.ActionVoucherEnded, "voucher:{voucher}", 1},
+		{"owner", "POST", "/api/branches/1/vouchers", `{"voucher":"SUMMER","discount":"TEN"}`, audit.ActionVoucherCreated, "voucher:", 1},
 		{"service", "POST", "/api/tables/{table}/rotate", "", audit.ActionTableRotated, "table:{table}", 1},
 		{"managerA", "PUT", "/api/branches/1/floor-plan", `{"tables":[{"tableId":"{table}","planColumn":20,"planRow":15,"shape":"ROUND"}]}`,
 			audit.ActionTableEdited, "table:{table}", 1},
@@ -73,6 +88,9 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`,
 			audit.ActionRecipeEdited, "menuItem:12", 1},
 		{"managerA", "PUT", "/api/menu-items/{item}/recipe", `{"lines":[{"itemId":"{sku}","quantity":1}]}`, "", "", 0},
+		{"managerA", "PUT", "/api/branches/1/options/6/recipe", `{"lines":[{"itemId":"{sku}","quantity":2}]}`,
+			audit.ActionRecipeEdited, "option:6", 1},
+		{"managerA", "PUT", "/api/branches/1/options/6/recipe", `{"lines":[{"itemId":"{sku}","quantity":2}]}`, "", "", 0},
 		{"managerA", "POST", "/api/users", `{"email":"{mail}","roleId":"{cashier}","branches":["1"]}`,
 			audit.ActionUserCreated, "user:", 0},
 		{"managerA", "PATCH", "/api/users/{user}", `{"city":"Huế"}`, audit.ActionUserUpdated, "user:{user}", 0},
@@ -241,7 +259,7 @@ func TestRoutes_permissions(t *testing.T) {
 		}
 	}
 	slices.Sort(modules)
-	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES INVENTORY MEMBERS MENUS ORDERS PAYMENTS PRICES RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES USERS VISITS" {
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES DISCOUNTS INVENTORY MEMBERS MENUS ORDERS PAYMENTS PRICES RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES TAXES USERS VISITS VOUCHERS" {
 		t.Errorf("the modules are %s", got)
 	}
 }

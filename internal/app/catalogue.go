@@ -20,11 +20,13 @@ func (k *Core) wireCatalogServices(store *catalogsql.Store) {
 	k.CatalogServices = cataloghttp.Services{
 		Branches: k.Branches,
 		Menus:    k.Editor,
+		Options:  &catalog.OptionService{Store: store, Menus: k.Menus, Now: k.DB.Now},
 		Dishes:   &catalog.DishService{Store: store, Menus: k.Menus, Now: k.DB.Now},
 		Availability: &catalog.Availability{
-			Store: store, Counters: ledgerCounts{k}, LiveMenus: k.LiveMenus, Menus: k.Menus, Now: k.DB.Now,
+			Store: store, Options: store, Counters: ledgerCounts{k}, LiveMenus: k.LiveMenus, Menus: k.Menus, Now: k.DB.Now,
 		},
-		Images: &catalog.Images{Store: store, Resize: resize, Now: k.DB.Now},
+		Pricing: &catalog.PricingService{Store: store, Menus: k.Menus, Now: k.DB.Now},
+		Images:  &catalog.Images{Store: store, Resize: resize, Now: k.DB.Now},
 		Files: &catalog.MenuFiles{
 			Store: store, Menus: k.Menus, Resize: resize, Now: k.DB.Now,
 			Templates: menuTemplates(),

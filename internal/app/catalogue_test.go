@@ -225,9 +225,9 @@ func TestRetire(t *testing.T) {
 		}
 		used, err := house.Branches(t.Context(), authz.System())
 		retired, also := house.Retired(t.Context(), authz.System())
-		if err != nil || also != nil || len(used) != 1 || len(retired) != 1 || retired[0].ID != 2 ||
+		if err != nil || also != nil || len(used) != 2 || len(retired) != 1 || retired[0].ID != 2 ||
 			!retired[0].RetiredAt.Equal(b.RetiredAt) {
-			t.Errorf("%d branches in use, %d retired, errors %v and %v, want one of each", len(used), len(retired), err, also)
+			t.Errorf("%d branches in use, %d retired, errors %v and %v, want two and one", len(used), len(retired), err, also)
 		}
 		cook := authz.Actor{Kind: authz.Account, UserID: 9, Role: authz.RoleManager, Branches: []int64{2}}
 		if _, err := house.Restore(t.Context(), cook, 2); !errors.Is(err, authz.ErrForbidden) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/analytics"
+	"comanda/internal/analytics/analyticssql"
 	"comanda/internal/brand"
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
@@ -27,6 +29,7 @@ import (
 	"comanda/internal/live"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/report"
 	"comanda/internal/report/reportsql"
@@ -97,7 +100,10 @@ type Core struct {
 	Ledger             *orderingsql.Ledger
 	OrderReader        *orderingsql.Orders
 	Reports            *report.Service
+	Analytics          *analytics.Service
+	Views              *analyticssql.Store
 	Orders             *ordering.Service
+	Vouchers           *ordering.Vouchers
 	Boards             *ordering.BoardHub
 	Limits             *limit.Limiter // nil when limits are off
 	Carts              *cart.Service
@@ -166,6 +172,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	k.Carts = &cart.Service{Store: k.CartStore, LiveMenus: k.LiveMenus}
 	k.wireOrders(d.Metrics)
 	k.SharedCarts = &cart.SharedService{Store: k.CartStore, LiveMenus: k.LiveMenus, Phones: k.OrderReader, Now: k.DB.Now}
+	k.wireAnalytics(d.Metrics)
 	k.wireLive(d.Metrics)
 	if err := k.wireIdentity(ctx, d.Metrics); err != nil {
 		k.Close()
@@ -218,10 +225,14 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	exportGroup(reg, "orders", k.Ledger.Group())
 	k.OrderReader = orderingsql.NewOrders(k.DB)
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
+	k.Vouchers = &ordering.Vouchers{
+		Store: orderingsql.NewVouchers(k.DB, k.Reservations, k.DB.Now), Catalog: k.Menus, Now: k.DB.Now,
+		Changed: k.Menus.Invalidate,
+	}
 	k.Orders = &ordering.Service{
 		Settings: func() ordering.Settings { return k.house.Load().orders }, Ledger: k.Ledger, Admission: k.Syncer,
 		Reader: k.OrderReader, Catalog: k.Menus, Carts: k.Carts, Recipes: k.Recipes, Payments: k.Ledger, Log: k.Log,
-		Now: k.DB.Now, Metrics: k.Metrics.orders(),
+		Vouchers: k.Vouchers, Now: k.DB.Now, Metrics: k.Metrics.orders(),
 	}
 	k.Boards = &ordering.BoardHub{
 		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Ages: k.ages,
@@ -259,10 +270,17 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	return nil
 }
 
-// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil if the caller needs
-// only their names and queues.
-func Consumers(desk *stocksql.Reservations) []inbox.Consumer {
-	return append([]inbox.Consumer{orderingsql.Daybook()}, desk.Consumers()...)
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil and emails zero if the
+// caller needs only their names and queues.
+func Consumers(desk *stocksql.Reservations, emails ordermailsql.Queue) []inbox.Consumer {
+	return append([]inbox.Consumer{orderingsql.Daybook(), emails.Consumer()}, desk.Consumers()...)
+}
+
+// consumers returns the event consumers of this process.
+func (k *Core) consumers() []inbox.Consumer {
+	return Consumers(k.Reservations, ordermailsql.Queue{Now: k.DB.Now, Sends: func(context.Context) (bool, error) {
+		return k.house.Load().config.SMTPURL != "", nil
+	}})
 }
 
 // dayEnds returns the end of a scope's business day.

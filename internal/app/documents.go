@@ -26,8 +26,10 @@ type documents struct {
 	Projector       *document.Projector
 	Generation      *document.Generation
 	Sampler         *document.Sampler
+	Daily           *document.DailyVerifier
 	documentStore   *documentsql.Store
 	documentBacklog backlogGauges
+	verified        verifiedGauges
 }
 
 // newDocuments creates the services without their loops.
@@ -119,13 +121,15 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	// markers.
 	k.Redis.OnChange(func(redisdb.Change) { k.Generation.Invalidate() })
 	k.wireSampler(reg)
+	k.wireVerifier(reg)
 }
 
 // rebuildTimeout limits one round of a rebuild; a longer rebuild continues in the next.
 const rebuildTimeout = 10 * time.Minute
 
-// measureDocuments exports the backlog of the projector; it is part of the loop of measurements.
+// measureDocuments exports the backlog of the projector and the last comparison; it is part of the loop of measurements.
 func (k *Core) measureDocuments(ctx context.Context) error {
+	k.measureVerified(ctx)
 	return k.documentBacklog.measure(k.documentStore.Backlog(ctx, k.DB.Now()))
 }
 

@@ -69,6 +69,7 @@ func (k *Core) requestLoops() []worker.Loop {
 		// If a process is killed, these two loops lose the data of one interval: times of last use and counts of
 		// refusals.
 		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
+		k.viewsLoop(),
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function reads
 		// k.Authorizer in each round, because syncPermissions sets it after the loops are created.
@@ -92,6 +93,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
+		k.dishSalesLoop(),
 		whenReliable(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
 		// Restores items whose time off the menu has ended. SQL restores each item once, however many processes run
 		// the loop.
@@ -114,7 +116,10 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 		},
 		{Name: "payments_watch", Run: k.measurePayments, Every: 30 * time.Second, Timeout: 10 * time.Second},
 	}
-	return append(loops, k.mailLoops(log, reg)...)
+	if k.keepsDocuments() {
+		loops = append(loops, k.verifyLoop())
+	}
+	return slices.Concat(loops, k.rankingLoops(), k.mailLoops(log, reg))
 }
 
 // sweeper expires unpaid orders whose deadline has passed (I10). Each round expires all orders that are due in SQL,
@@ -247,6 +252,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
+		return err
+	}
+	if err := k.Views.Purge(ctx, now.Add(-keepBatches), now.Add(-keepSeen)); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

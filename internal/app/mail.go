@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +17,7 @@ import (
 	"comanda/internal/mail"
 	"comanda/internal/mail/mailout"
 	"comanda/internal/mail/mailsql"
+	"comanda/internal/ordermail"
 	"comanda/internal/telemetry"
 	typed "comanda/internal/text" // package app has a function text
 	"comanda/internal/worker"
@@ -75,12 +78,33 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 	return typed.Mailbox{Name: all[0].Name}, nil // the public page uses this name too if there is no brand
 }
 
+// mailRestaurant returns what e-mails about orders show of the restaurant.
+func (k *Core) mailRestaurant(ctx context.Context) (ordermail.RestaurantInfo, error) {
+	h := k.house.Load()
+	house := ordermail.RestaurantInfo{URL: strings.TrimSuffix(h.config.PublicURL, "/")}
+	if p, ok := h.brand.Palette(); ok {
+		house.Accent = p.Light.Ink // readable as text on white
+	}
+	if h.brand.Address == "" {
+		return house, nil
+	}
+	// The brand has one address. If there are several branches, it may be another one's.
+	all, err := k.Branches.Store.Branches(ctx)
+	all = slices.DeleteFunc(all, func(b catalog.Branch) bool { return !b.RetiredAt.IsZero() })
+	if len(all) == 1 {
+		house.Address = h.brand.Address
+	}
+	return house, err
+}
+
 // mailLoops send e-mails and export the queue's length. They run after wireIdentity, which reads the key that decrypts
 // the fields of e-mails. A mail server that is unreachable is tried every half minute.
 func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	store := mailsql.New(k.DB)
+	composer := &ordermail.Composer{Orders: k.OrderReader, Branch: k.Branches.Store.Branch, Restaurant: k.mailRestaurant}
 	sender := &mail.Sender{
-		Store: store, Transport: houseMail{k}, From: k.mailSender, Decrypt: k.Accounts.Keys.DecryptFields, Now: k.DB.Now, Log: log,
+		Store: store, Transport: houseMail{k}, From: k.mailSender, Decrypt: k.Accounts.Keys.DecryptFields,
+		OrderContent: composer.Content, Now: k.DB.Now, Log: log,
 		Result: telemetry.Metrics(reg).Counting("mail_total", "E-mails by the result of an attempt.", "result"),
 	}
 	return []worker.Loop{

@@ -32,32 +32,33 @@ type cell struct {
 // decides.
 var matrix = map[string]cell{
 	// Everyone.
-	"GET /livez":                {wants: all("+")},
-	"GET /readyz":               {wants: all("+")},
-	"GET /metrics":              {wants: all("+")},
-	"GET /openapi.json":         {wants: all("+")},
-	"GET /docs":                 {wants: all("+")},
-	"GET /{$}":                  {path: "/", wants: all("+")},
-	"GET /menu/{branch}":        {path: "/menu/1", wants: all("+")},
-	"GET /robots.txt":           {wants: all("+")},
-	"GET /sitemap.xml":          {wants: all("+")},
-	"GET /m/{token}":            {path: "/m/{qr}", wants: all("+")},
-	"GET /media/{id}":           {path: "/media/4", wants: all("+")},
-	"GET /cis/landing":          {path: "/cis/landing?qr={qr}", wants: all("+")},
-	"POST /cis/landing":         {body: `{"qr":"{qr}"}`, wants: all("+")},
-	"POST /cis/menu/active":     {body: `{"branchId":"1"}`, wants: all("+")},
-	"GET /branches":             {wants: all("+")},
-	"GET /categories":           {wants: all("+")},
-	"GET /dishes":               {wants: all("+")},
-	"GET /dishes/{id}":          {path: "/dishes/4", wants: all("+")},
-	"POST /auth/register":       {body: `{"email":"{mail}","password":"{password}"}`, wants: all("+")},
-	"POST /auth/login":          {body: `{"username":"staff","password":"{password}"}`, wants: all("+")},
-	"POST /auth/refresh":        {body: `{"refreshToken":"{refresh}"}`, wants: all("+")},
-	"POST /auth/otp/request":    {body: `{"purpose":"RESET","email":"{mail}"}`, wants: all("+")},
-	"POST /auth/otp/verify":     {body: `{"purpose":"VERIFY","email":"{mail}","code":"000000"}`, wants: all("i")},
-	"POST /auth/password/reset": {body: `{"email":"{mail}","code":"000000","password":"{password}"}`, wants: all("i")},
-	"GET /auth/setup":           {wants: all("+")},
-	"POST /auth/setup":          {body: `{"code":"x","email":"{mail}","password":"{password}"}`, wants: all("!")},
+	"GET /livez":                         {wants: all("+")},
+	"GET /readyz":                        {wants: all("+")},
+	"GET /metrics":                       {wants: all("+")},
+	"GET /openapi.json":                  {wants: all("+")},
+	"GET /docs":                          {wants: all("+")},
+	"GET /{$}":                           {path: "/", wants: all("+")},
+	"GET /menu/{branch}":                 {path: "/menu/1", wants: all("+")},
+	"GET /robots.txt":                    {wants: all("+")},
+	"GET /sitemap.xml":                   {wants: all("+")},
+	"GET /m/{token}":                     {path: "/m/{qr}", wants: all("+")},
+	"GET /media/{id}":                    {path: "/media/4", wants: all("+")},
+	"GET /cis/landing":                   {path: "/cis/landing?qr={qr}", wants: all("+")},
+	"POST /cis/landing":                  {body: `{"qr":"{qr}"}`, wants: all("+")},
+	"POST /cis/menu/active":              {body: `{"branchId":"1"}`, wants: all("+")},
+	"GET /cis/branch/{branchId}/popular": {path: "/cis/branch/1/popular", wants: all("+")},
+	"GET /branches":                      {wants: all("+")},
+	"GET /categories":                    {wants: all("+")},
+	"GET /dishes":                        {wants: all("+")},
+	"GET /dishes/{id}":                   {path: "/dishes/4", wants: all("+")},
+	"POST /auth/register":                {body: `{"email":"{mail}","password":"{password}"}`, wants: all("+")},
+	"POST /auth/login":                   {body: `{"username":"staff","password":"{password}"}`, wants: all("+")},
+	"POST /auth/refresh":                 {body: `{"refreshToken":"{refresh}"}`, wants: all("+")},
+	"POST /auth/otp/request":             {body: `{"purpose":"RESET","email":"{mail}"}`, wants: all("+")},
+	"POST /auth/otp/verify":              {body: `{"purpose":"VERIFY","email":"{mail}","code":"000000"}`, wants: all("i")},
+	"POST /auth/password/reset":          {body: `{"email":"{mail}","code":"000000","password":"{password}"}`, wants: all("i")},
+	"GET /auth/setup":                    {wants: all("+")},
+	"POST /auth/setup":                   {body: `{"code":"x","email":"{mail}","password":"{password}"}`, wants: all("!")},
 	"POST /cis/payments/mock-callback": {
 		body: `{"orderId":"{order}","method":"SANDBOX","result":"SUCCESS"}`, wants: all("+"),
 	},
@@ -66,6 +67,9 @@ var matrix = map[string]cell{
 	"POST /cis/order/create": {
 		body:  `{"items":[{"itemId":"{item}","qty":1}],"paymentMethod":"SANDBOX","clientTxnId":"{key}","menuVersionId":"{version}"}`,
 		wants: guests("+", "+"),
+	},
+	"POST /cis/order/quote": {
+		body: `{"items":[{"itemId":"{item}","qty":1}],"menuVersionId":"{version}"}`, wants: guests("+", "+"),
 	},
 	"GET /cis/order/{id}":         {path: "/cis/order/{order}", wants: guests("+", "n")},
 	"GET /cis/order/{id}/events":  {path: "/cis/order/{order}/events", wants: guests("+", "n")},
@@ -83,18 +87,26 @@ var matrix = map[string]cell{
 		path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", body: `{"itemId":"{item}","qty":1}`, wants: guests("+", "n"),
 	},
 	"DELETE /cis/visit/{visitId}/cart/lines/{lineId}": {path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", wants: guests("+", "n")},
-	"GET /cis/branch/{branchId}/availability/events":  {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
+	"POST /cis/views": {body: `{"viewed":["5"],"pages":["menu"]}`, wants: guests("+", "+")},
+	"GET /cis/branch/{branchId}/availability/events": {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
 	// The caller's own account.
 	"POST /auth/logout":        {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
 	"GET /me":                  {wants: accounts("+", "+")},
 	"PATCH /me":                {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
+	"POST /me/email":           {body: `{"currentPassword":"{password}","email":"{mail}"}`, wants: accounts("+", "+")},
+	"POST /me/email/confirm":   {body: `{"email":"x@matrix.example","code":"123456"}`, wants: accounts("i", "i")},
 	"POST /me/password":        {body: `{"currentPassword":"{password}","newPassword":"{password}"}`, wants: accounts("+", "+")},
 	"PUT /me/pin":              {body: `{"password":"{password}","pin":"1111"}`, wants: "uuu" + "ff" + strings.Repeat("i", 8) + "ff" + "f"},
 	"DELETE /me/pin":           {wants: accounts("+", "+")},
 	"GET /auth/pin":            {wants: "uuu" + "ff" + strings.Repeat("+", 10) + "f"},
 	"POST /auth/pin":           {body: `{"userId":"1","pin":"2580"}`, wants: accounts("f", "f")},
 	"GET /me/permissions":      {wants: accounts("+", "+")},
+	"GET /me/mail":             {wants: accounts("+", "+")},
+	"PUT /me/mail":             {body: `{"orderReceived":true,"orderReady":true}`, wants: accounts("+", "+")},
+	"POST /me/views":           {body: `{"opened":["5"],"branchId":"1"}`, wants: accounts("+", "+")},
+	"GET /me/dishes":           {wants: accounts("+", "+")},
+	"DELETE /me/dishes":        {wants: accounts("+", "+")},
 	"GET /me/sessions":         {wants: accounts("+", "+")},
 	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
@@ -108,6 +120,7 @@ var matrix = map[string]cell{
 		body:  `{"receiverName":"Lan","receiverPhone":"none","paymentMethod":"COUNTER","clientTxnId":"{key}"}`,
 		wants: accounts("i", "i"),
 	},
+	"POST /cart/quote":         {body: `{}`, wants: accounts("+", "+")},
 	"GET /orders":              {wants: accounts("+", "+")},
 	"GET /orders/{id}":         {path: "/orders/{memberorder}", wants: accounts("+", "n")},
 	"GET /orders/{id}/events":  {path: "/orders/{memberorder}/events", wants: accounts("+", "n")},
@@ -214,7 +227,36 @@ var matrix = map[string]cell{
 		body:  `{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","lines":[{"qty":1,"unitPrice":1}]}`,
 		wants: staff("ff", "ff", "ff", "++", "+++"),
 	},
-	"GET /api/reports/day": {path: "/api/reports/day?branchId={branch}&date=2026-02-26", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/branches/{id}/pricing": {path: "/api/branches/{branch}/pricing", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"PUT /api/branches/{id}/pricing": {
+		path: "/api/branches/{branch}/pricing", body: `{"priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","discountRounding":"HALF_UP","rates":[],"rules":[],"serviceCharges":[],"discounts":[]}`,
+		wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"GET /api/branches/{id}/vouchers": {path: "/api/branches/{branch}/vouchers", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"POST /api/branches/{id}/vouchers": {
+		path: "/api/branches/{branch}/vouchers", body: `{"voucher":"SUMMER","discount":"NONE"}`, wants: staff("ff", "ff", "ff", "ff", "iii"),
+	},
+	"PUT /api/branches/{id}/vouchers/{voucherId}": {
+		path: "/api/branches/{branch}/vouchers/{voucher}", body: `{}`, wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"DELETE /api/branches/{id}/vouchers/{voucherId}": {
+		path: "/api/branches/{branch}/vouchers/{voucher}", wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"GET /api/pricing-profiles":      {wants: staff("ff", "ff", "ff", "++", "+++")},
+	"GET /api/tax-classes":           {wants: staff("ff", "ff", "ff", "++", "+++")},
+	"PUT /api/tax-classes/{code}":    {path: "/api/tax-classes/BOOKS", body: `{"names":{"en":"Books"}}`, wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"DELETE /api/tax-classes/{code}": {path: "/api/tax-classes/NONE", wants: staff("ff", "ff", "ff", "ff", "iii")},
+	"POST /api/tax-classes/assign": {
+		body: `{"taxClass":"FOOD","dishIds":["4"]}`, wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"PUT /api/orders/{id}/discount": {
+		path: "/api/orders/{order}/discount", body: `{"code":"NONE"}`, wants: staff("ff", "ff", "ff", "in", "iii"),
+	},
+	"DELETE /api/orders/{id}/discount": {path: "/api/orders/{order}/discount", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/reports/day":             {path: "/api/reports/day?branchId={branch}&date=2026-02-26", wants: staff("ff", "ff", "ff", "+n", "+++")},
+	"GET /api/reports/taxes": {
+		path: "/api/reports/taxes?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
 	"GET /api/reports/sales-hours": {
 		path: "/api/reports/sales-hours?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
@@ -223,6 +265,15 @@ var matrix = map[string]cell{
 	},
 	"GET /api/reports/dishes": {
 		path: "/api/reports/dishes?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/options": {
+		path: "/api/reports/options?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/views": {
+		path: "/api/reports/views?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/carts": {
+		path: "/api/reports/carts?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 	"GET /api/reports/quotas": {
 		path: "/api/reports/quotas?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
@@ -300,6 +351,11 @@ var matrix = map[string]cell{
 	"POST /api/menus": {
 		body: `{"branchId":"{branch}","name":"x"}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
+	"PUT /api/menus/{id}/schedule": {
+		path: "/api/menus/{menu}/schedule", body: `{"weekly":{},"fromDate":"","throughDate":"","kinds":[],"priority":1}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/menus/{id}/withdraw":  {path: "/api/menus/{emptymenu}/withdraw", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/menus/{id}/versions":   {path: "/api/menus/{menu}/versions", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"GET /api/menu-versions/{id}":    {path: "/api/menu-versions/{draft}", wants: staff("ff", "ff", "ff", "+n", "+++")},
 	"DELETE /api/menu-versions/{id}": {path: "/api/menu-versions/{draft}", wants: staff("ff", "ff", "ff", "+n", "+++")},
@@ -312,6 +368,33 @@ var matrix = map[string]cell{
 	},
 	"GET /api/menu-versions/{id}/preview": {
 		path: "/api/menu-versions/{draft}/preview", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/option-groups":  {wants: staff("ff", "ff", "ff", "++", "+++")},
+	"POST /api/option-groups": {body: `{"kind":"CHOICE","names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++")},
+	"PATCH /api/option-groups/{id}": {
+		path: "/api/option-groups/{optiongroup}", body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++"),
+	},
+	"DELETE /api/option-groups/{id}": {path: "/api/option-groups/{optiongroup}", wants: staff("ff", "ff", "ff", "++", "+++")},
+	"POST /api/option-groups/{id}/options": {
+		path: "/api/option-groups/{optiongroup}/options", body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++"),
+	},
+	"PATCH /api/options/{id}": {
+		path: "/api/options/{option}", body: `{"names":{"en":"x"}}`, wants: staff("ff", "ff", "ff", "++", "+++"),
+	},
+	"DELETE /api/options/{id}": {path: "/api/options/{option}", wants: staff("ff", "ff", "ff", "++", "+++")},
+	"PUT /api/menu-versions/{id}/items/{itemId}/groups": {
+		path: "/api/menu-versions/{draft}/items/13/groups", body: `{"groups":[]}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/menu-versions/{id}/groups/{groupId}/attach": {
+		path:  "/api/menu-versions/{draft}/groups/{optiongroup}/attach",
+		body:  `{"itemIds":["13"],"settings":{"min":0,"max":null,"free":0,"maxEach":1,"credit":false,"defaultsCharge":true,"options":[]}}`,
+		wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/options/{optionId}/off": {
+		path: "/api/branches/{branch}/options/{option}/off", body: `{"until":"END_OF_DAY"}`, wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+	"POST /api/branches/{id}/options/{optionId}/on": {
+		path: "/api/branches/{branch}/options/{option}/on", wants: staff("ff", "+n", "ff", "+n", "+++"),
 	},
 	"POST /api/menu-items/{id}/86": {
 		path: "/api/menu-items/{item}/86", body: `{"until":"END_OF_DAY"}`, wants: staff("ff", "+n", "ff", "+n", "+++"),
@@ -341,6 +424,12 @@ var matrix = map[string]cell{
 	"GET /api/menu-items/{id}/recipe": {path: "/api/menu-items/{item}/recipe", wants: staff("ff", "+n", "ff", "+n", "+++")},
 	"PUT /api/menu-items/{id}/recipe": {
 		path: "/api/menu-items/{item}/recipe", body: `{"lines":[]}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/branches/{id}/options/{optionId}/recipe": {
+		path: "/api/branches/{branch}/options/{option}/recipe", wants: staff("ff", "+n", "ff", "+n", "+++"),
+	},
+	"PUT /api/branches/{id}/options/{optionId}/recipe": {
+		path: "/api/branches/{branch}/options/{option}/recipe", body: `{"lines":[]}`, wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
 
 	// The inventory of other systems. For a branch that the account cannot see, a window shows nothing.
@@ -375,9 +464,13 @@ var matrix = map[string]cell{
 		path: "/api/system/dead-letters/{letter}/replay", wants: staff("ff", "ff", "ff", "ff", "+++"),
 	},
 	"POST /api/system/dead-letters/replay-all": {wants: staff("ff", "ff", "ff", "ff", "+++")},
-	"GET /api/system/keys-audit":               {wants: staff("ff", "ff", "ff", "ff", "+++")},
-	"POST /api/system/reconcile":               {path: "/api/system/reconcile?branchId={branch}", wants: staff("ff", "ff", "ff", "ff", "+++")},
-	"GET /api/system/index":                    {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/mail":                     {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/system/mail/{id}/send-again": {
+		path: "/api/system/mail/{email}/send-again", wants: staff("ff", "ff", "ff", "ff", "+++"),
+	},
+	"GET /api/system/keys-audit": {wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"POST /api/system/reconcile": {path: "/api/system/reconcile?branchId={branch}", wants: staff("ff", "ff", "ff", "ff", "+++")},
+	"GET /api/system/index":      {wants: staff("ff", "ff", "ff", "ff", "+++")},
 
 	// Administration: not with the service token.
 	"GET /api/settings":           {wants: administration("ff", "+")},

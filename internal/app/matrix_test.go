@@ -242,12 +242,6 @@ func (f *fixture) make(w string) string {
 		return "R" + rand.Text()
 	case "{version}":
 		return f.field("", "POST", "/cis/menu/active", `{"branchId":"1"}`, "menuVersionId")
-	case "{draft}":
-		return f.field("owner", "POST", "/api/menus/1/versions", "", "id")
-	case "{category}":
-		return f.field("owner", "POST", "/api/categories", `{"names":{"en":"x"}}`, "id")
-	case "{dish}":
-		return f.field("owner", "POST", "/api/dishes", `{"categoryId":"1","names":{"en":"x"}}`, "id")
 	case "{visit}":
 		return f.landing(1).VisitID
 	case "{guestvisit}":
@@ -258,6 +252,8 @@ func (f *fixture) make(w string) string {
 		return f.session()
 	case "{letter}":
 		return f.deadLetter()
+	case "{email}":
+		return f.email("order_paid", true)
 	case "{stockitem}":
 		return f.field("owner", "POST", "/api/stock/items", `{"branchId":"1","itemId":"`+rand.Text()+`","name":"x"}`, "id")
 	case "{sku}":
@@ -277,10 +273,35 @@ func (f *fixture) make(w string) string {
 		body := fmt.Sprintf(`{"email":%q,"roleId":%q,"branches":["1"]}`, f.make("{mail}"), f.role("CASHIER"))
 		return f.field("owner", "POST", "/api/users", body, "id")
 	}
-	return f.makeOrder(w)
+	return f.makeMenu(w)
 }
 
 // makeOrder creates objects that belong to orders and payments.
+
+// makeMenu creates an object of the menu, or another object by makeOrder.
+func (f *fixture) makeMenu(w string) string {
+	switch w {
+	case "{emptymenu}": // to withdraw the menu of branch 1 would change the other rows
+		return f.field("owner", "POST", "/api/menus", `{"branchId":"1","name":"x"}`, "id")
+	case "{draft}":
+		return f.field("owner", "POST", "/api/menus/1/versions", "", "id")
+	case "{category}":
+		return f.field("owner", "POST", "/api/categories", `{"names":{"en":"x"}}`, "id")
+	case "{dish}":
+		return f.field("owner", "POST", "/api/dishes", `{"categoryId":"1","names":{"en":"x"}}`, "id")
+	case "{optiongroup}":
+		return f.field("owner", "POST", "/api/option-groups", `{"kind":"CHOICE","names":{"en":"x"}}`, "id")
+	case "{voucher}":
+		f.must(f.ask("owner", "PUT", "/api/branches/1/pricing", `{"priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP",`+
+			`"discountRounding":"HALF_UP","rates":[],"rules":[],"serviceCharges":[],`+
+			`"discounts":[{"code":"TEN","names":{"en":"Ten"},"type":"PERCENT","percent":"10"}]}`))
+		return f.field("owner", "POST", "/api/branches/1/vouchers", `{"voucher":"`+rand.Text()[:12]+`","discount":"TEN"}`, "id")
+	case "{option}":
+		return f.field("owner", "POST", "/api/option-groups/"+f.make("{optiongroup}")+"/options", `{"names":{"en":"x"}}`, "id")
+	}
+	return f.makeOrder(w)
+}
+
 func (f *fixture) makeOrder(w string) string {
 	switch w {
 	case "{order}":

@@ -143,7 +143,7 @@ func TestReplay_of_operations_that_Redis_refused(t *testing.T) {
 		for i := range 3 {
 			causeFault(t, db, "dead", fmt.Sprint("e", i), db.Now().Add(-time.Hour).UnixMilli())
 		}
-		operators, stop := OpenSystem(db, nil)
+		operators, stop := OpenSystem(Config{}, db, nil)
 		t.Cleanup(stop)
 		look := func(pending, dead int64) {
 			t.Helper()

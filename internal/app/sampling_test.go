@@ -26,6 +26,9 @@ type documentServer struct {
 	dishes int
 }
 
+// demoDish is a dish on the menu of a branch of the demo.
+const demoDish = 4
+
 func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 	t.Helper()
 	h := &documentServer{t: t, redis: testenv.RedisServer(t, redis...), client: &http.Client{Transport: &http.Transport{}}}
@@ -37,7 +40,10 @@ func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 		t.Fatalf("%d dishes, %v", total, err)
 	}
 	h.dishes = int(total)
-	testenv.Eventually(t, 10*time.Second, func() bool { return h.ready().Status == "ok" && h.verified() })
+	// The first round of sales writes all dishes. If that happened after a loss, it would restore the documents unseen.
+	testenv.Eventually(t, 10*time.Second, func() bool {
+		return len(readDish(t, h.p.core, demoDish).Branches) > 0 && h.ready().Status == "ok" && h.verified()
+	})
 	h.wantAllDishes()
 	return h
 }
@@ -149,6 +155,38 @@ func counterSum(t *testing.T, from prometheus.Gatherer, name string) (n float64)
 		}
 	}
 	return n
+}
+
+// restaurant-redis 9.2: a process goes on serving with a Redis that is nearly full, and says so. So does the doctor.
+func TestReadiness_redis_nearly_full(t *testing.T) {
+	t.Parallel()
+	h := newDocumentServer(t, "--maxmemory-policy", "noeviction")
+	used := testenv.Must(h.p.core.Redis.Memory(t.Context()))(t).Fullest().Used
+	status := func(name string) string {
+		for _, f := range Diagnose(t.Context(), h.p.core.Config).Findings {
+			if f.What == name {
+				return fmt.Sprintf("%v: %s", f.OK, f.Detail)
+			}
+		}
+		return ""
+	}
+	if s := status("redis memory"); !strings.HasPrefix(s, "true: ") || !strings.Contains(s, "has no limit") {
+		t.Errorf("without a limit the doctor says %q", s)
+	}
+	h.redis.Say(fmt.Sprint("CONFIG SET maxmemory ", used*20/19)) // 95 %
+	testenv.Eventually(t, 10*time.Second, func() bool {
+		r := h.ready() // fails on any status but 200
+		c := r.Checks["redis_memory"]
+		return r.Status == "degraded" && c.Status == "failed" && strings.Contains(c.Error, "% of its memory")
+	})
+	if s := status("redis memory"); !strings.HasPrefix(s, "false: ") || !strings.Contains(s, "raise it") {
+		t.Errorf("the doctor says %q", s)
+	}
+	h.redis.Say(fmt.Sprint("CONFIG SET maxmemory ", used*10))
+	testenv.Eventually(t, 10*time.Second, func() bool {
+		r := h.ready()
+		return r.Status == "ok" && r.Checks["redis_memory"].Status == "ok"
+	})
 }
 
 // The doctor and a metric with an alert report a server that evicts keys when its memory is full.

@@ -266,7 +266,7 @@ func (p *process) services(
 	if !slices.Contains(o.Roles, API) {
 		return services, nil
 	}
-	services = add(services, p.core.requestLoops()...)
+	services = add(append(services, lastViews{p.core}), p.core.requestLoops()...)
 	if p.server, err = p.core.newServer(build.Version, log, reg); err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (p *process) relay(
 	in := inbox.New(p.core.DB, inbox.Options{Log: log, Metrics: inbox.NewMetrics(reg)})
 	options := outbox.Options{Log: log, Metrics: outbox.NewMetrics(reg)}
 	if c.AMQPURL == "" {
-		local, err := bus.New(in, Consumers(p.core.Reservations)...)
+		local, err := bus.New(in, p.core.consumers()...)
 		if err != nil {
 			return nil, err
 		}
@@ -309,7 +309,7 @@ func (p *process) relay(
 		return add(nil, relayLoop(outbox.New(p.core.DB, local, options)), p.core.reservations(now)), nil
 	}
 	// The stored payment window is used, because it is an argument of the queues.
-	rc := p.core.house.Load().config.rabbit(Consumers(p.core.Reservations), log, rabbit.NewMetrics(reg))
+	rc := p.core.house.Load().config.rabbit(p.core.consumers(), log, rabbit.NewMetrics(reg))
 	publisher, err := rabbit.NewPublisher(rc)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/account/accounthttp"
+	"comanda/internal/analytics/analyticshttp"
 	"comanda/internal/audit/audithttp"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/brand"
@@ -22,6 +23,7 @@ import (
 	"comanda/internal/cart/carthttp"
 	"comanda/internal/catalog/cataloghttp"
 	"comanda/internal/document/documenthttp"
+	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/price/pricehttp"
@@ -29,6 +31,7 @@ import (
 	"comanda/internal/settings/settingshttp"
 	"comanda/internal/site"
 	"comanda/internal/stock/stockhttp"
+	"comanda/internal/system"
 	"comanda/internal/system/systemhttp"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visithttp"
@@ -54,6 +57,7 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 		}
 		return nil
 	})
+	s.Check("redis_memory", false, k.checkRedisMemory)
 	s.Check("settings", false, k.checkSettings)
 	k.onSettings(func(h *houseSettings) error {
 		return errors.Join(s.SetPublicURL(h.config.PublicURL), h.config.writeURL())
@@ -67,6 +71,17 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	k.onSettings(setHouse)
 	s.Check("documents", false, k.checkDocuments)
 	return s, nil
+}
+
+// checkRedisMemory fails when a server has little memory left. It uses the last heartbeat, so it needs no exchange. There
+// is nothing to check for an embedded store, and while Redis does not answer another check reports that.
+func (k *Core) checkRedisMemory(context.Context) error {
+	full := k.Redis.LastMemory().Fullest()
+	if !k.Redis.Up() || full.Share() < system.FullShare {
+		return nil
+	}
+	return fault.Newf(fault.Unavailable, "redis_full",
+		"Redis uses %.0f %% of its memory. When it is full it refuses changes. Please raise maxmemory.", 100*full.Share())
 }
 
 var errRedisDown = errors.New("redis is out of reach; orders go on without it")
@@ -91,9 +106,11 @@ func (k *Core) register(a *httpapi.API) {
 	orderinghttp.Register(a, k.Orders, k.Guests, k.OrderReader, k.Ledger)
 	orderinghttp.Lists(a, k.OrderReader)
 	orderinghttp.Board(a, k.Boards)
+	orderinghttp.Vouchers(a, k.Vouchers)
 	carthttp.Register(a, k.Carts)
 	carthttp.Guests(a, k.SharedCarts, guestCarts{k.Guests})
 	reporthttp.Register(a, k.Reports)
+	analyticshttp.Register(a, k.Analytics, viewers{k.Guests})
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
 	systemhttp.Register(a, k.systemService())

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"comanda/internal/account"
+	"comanda/internal/analytics"
 	"comanda/internal/document"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/seq"
 	"comanda/internal/sqldb"
@@ -23,10 +25,14 @@ import (
 // OpenSystem returns the operators' functions for a command beside running servers, and a function that ends them.
 // redis is nil for commands that do not use it, and if it is embedded in a server that does not run. stop commits
 // queued work; call it before the database is closed.
-func OpenSystem(db *sqldb.DB, redis *redisdb.DB) (s *system.Service, stop func()) {
+func OpenSystem(c Config, db *sqldb.DB, redis *redisdb.DB) (s *system.Service, stop func()) {
 	tuneMemory()
 	reservations := stocksql.NewReservations(db, noCache{}, db.Now)
-	return system.NewService(system.Config{DB: db, Redis: redis, Consumers: Consumers(reservations)}), reservations.Stop
+	emails := ordermailsql.Queue{Now: db.Now, Sends: func(ctx context.Context) (bool, error) {
+		stored, err := c.WithStored(ctx, db)
+		return stored.SMTPURL != "", err
+	}}
+	return system.NewService(system.Config{DB: db, Redis: redis, Consumers: Consumers(reservations, emails)}), reservations.Stop
 }
 
 // noCache is the admission cache of a command beside running servers: it does nothing, because the servers apply the
@@ -40,7 +46,7 @@ func (noCache) DrainApplied() []string { return nil }
 // systemService returns the operators' functions of this process.
 func (k *Core) systemService() *system.Service {
 	c := system.Config{
-		DB: k.DB, Redis: k.Redis, Consumers: Consumers(k.Reservations), Process: k.process, Epoch: k.Generation.Epoch,
+		DB: k.DB, Redis: k.Redis, Consumers: k.consumers(), Process: k.process, Epoch: k.Generation.Epoch,
 		NoDocuments: !k.keepsDocuments(),
 	}
 	if k.memory != nil {
@@ -81,7 +87,8 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
 	}
 	if c.AMQPURL != "" {
-		connections.Broker = new(c.rabbit(Consumers(nil), slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
+		consumers := Consumers(nil, ordermailsql.Queue{})
+		connections.Broker = new(c.rabbit(consumers, slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	}
 	return Diagnosis{
 		Build: telemetry.ReadBuild(), Settings: c.Redacted(), Findings: system.Diagnose(ctx, connections),
@@ -98,6 +105,8 @@ var rebuilders = map[string]any{
 	"account.authenticate":    (*account.Authenticator).Authenticate,
 	"account.syncRevocations": (*account.Authenticator).SyncRevocations,
 	"account.requestCode":     (*account.Service).RequestCode,
+	"analytics.history":       (*analytics.Service).HistoryOf,
+	"analytics.rank":          (*analytics.Service).RankDays, // and RankWeeks, and the reader Top
 }
 
 // LintKeys lists the errors in the declarations of keys and channels.

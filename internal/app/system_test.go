@@ -25,13 +25,14 @@ func TestSystem_readiness_about_and_outbox(t *testing.T) {
 		Checks map[string]struct{ Status string }
 	}
 	f.must(f.ask("owner", "GET", "/api/system/readiness", "")).into(t, &ready)
-	if ready.Status != "ok" || ready.Checks["sql"].Status != "ok" || ready.Checks["redis"].Status != "ok" {
+	if ready.Status != "ok" || ready.Checks["sql"].Status != "ok" || ready.Checks["redis"].Status != "ok" ||
+		ready.Checks["redis_memory"].Status != "ok" {
 		t.Errorf("readiness: %+v", ready)
 	}
 	var about system.About
 	f.must(f.ask("owner", "GET", "/api/system/about", "")).into(t, &about)
 	if !strings.HasPrefix(about.Engines.SQL, "sqlite 3.") || !strings.HasPrefix(about.Engines.Redis, "embedded") ||
-		fmt.Sprint(about.Roles) != "[api]" || about.UptimeSeconds <= 0 || about.GoVersion == "" {
+		fmt.Sprint(about.Roles) != "[api]" || about.UptimeSeconds <= 0 || about.GoVersion == "" || len(about.RedisServers) != 0 {
 		t.Errorf("about: %+v", about)
 	}
 	var out system.Outbox
@@ -39,9 +40,12 @@ func TestSystem_readiness_about_and_outbox(t *testing.T) {
 	if out.Pending != 1 || out.ByType[0].Type != "order.placed" || len(out.Dead) != 1 || out.Dead[0].Consumer != "daybook" {
 		t.Errorf("outbox: %+v", out)
 	}
+	if h := out.LastHour; h.Waiting != 1 || h.Published+h.Retrying != 0 || h.Dead != 1 {
+		t.Errorf("the last hour of the outbox: %+v, want one event that waits and one that failed", h)
+	}
 	var keys keyaudit.Report
 	f.must(f.ask("owner", "GET", "/api/system/keys-audit", "")).into(t, &keys)
-	if !keys.Clean || keys.Keys == 0 {
+	if !keys.Clean || keys.Keys == 0 || len(keys.Largest) == 0 || len(keys.Families[0].Longest) == 0 {
 		t.Errorf("keys: %+v", keys)
 	}
 	var all, one system.Reconciliation
@@ -160,6 +164,8 @@ func TestSystem_after_faults(t *testing.T) {
 		"GET /api/system/dead-letters":             http.StatusForbidden,
 		"POST /api/system/dead-letters/x/replay":   http.StatusForbidden,
 		"POST /api/system/dead-letters/replay-all": http.StatusForbidden,
+		"GET /api/system/mail":                     http.StatusForbidden,
+		"POST /api/system/mail/x/send-again":       http.StatusForbidden,
 		"GET /api/system/keys-audit":               http.StatusForbidden,
 		"GET /api/system/index":                    http.StatusForbidden,
 	} {

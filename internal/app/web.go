@@ -75,10 +75,16 @@ func (k *Core) site() *site.PublicPages {
 	_, apps := web.Built()
 	return &site.PublicPages{
 		Branches: func(ctx context.Context) ([]catalog.Branch, error) { return k.Branches.Store.Branches(ctx) },
-		Menu:     func(ctx context.Context, branch int64) (*catalog.Snapshot, error) { return k.Menus.Active(ctx, branch) },
-		BySlug:   catalogsql.New(k.DB, nil).BranchBySlug,
-		Brand:    func() brand.Brand { return k.house.Load().brand },
-		URL:      k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() },
+		Menu: func(ctx context.Context, branch int64) (*catalog.Snapshot, error) {
+			menu, err := k.Menus.Active(ctx, branch)
+			if err != nil {
+				return nil, err
+			}
+			return menu.Published(), nil // the page shows all menus at any hour
+		},
+		BySlug: catalogsql.New(k.DB, nil).BranchBySlug,
+		Brand:  func() brand.Brand { return k.house.Load().brand },
+		URL:    k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() },
 	}
 }
 

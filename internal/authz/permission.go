@@ -67,8 +67,8 @@ var defaultGrants = map[string][]grant{
 			{"BRANCHES", "POST", "/api/branches/{id}/resume"},
 		},
 		allOf("MENUS", "TABLES", "CODES", "VISITS", "ORDERS", "RECEIVERS", "PAYMENTS", "REPORTS", "STOCK", "INVENTORY",
-			"USERS", "PRICES"),
-		readsOf("ROLES", "AUDIT"),
+			"USERS", "PRICES", "DISCOUNTS"),
+		readsOf("ROLES", "AUDIT", "TAXES", "VOUCHERS"),
 	),
 	RoleCashier: slices.Concat(allOf("ORDERS", "VISITS"), readsOf("BRANCHES", "TABLES", "PAYMENTS", "RECEIVERS"), []grant{
 		{"PAYMENTS", "POST", "/api/orders/{id}/payments/{paymentId}/check"},
@@ -78,8 +78,10 @@ var defaultGrants = map[string][]grant{
 			// The kitchen may take a dish off the menu for a while. Quotas and reservations by other systems are for
 			// managers.
 			{"MENUS", "POST", "/api/menu-items/{id}/86"}, {"MENUS", "POST", "/api/menu-items/{id}/restore"},
+			{"MENUS", "POST", "/api/branches/{id}/options/{optionId}/off"},
+			{"MENUS", "POST", "/api/branches/{id}/options/{optionId}/on"},
 			{"STOCK", "GET", "/api/stock/items"}, {"STOCK", "GET", "/api/stock/items/{id}/adjustments"},
-			{"STOCK", "GET", "/api/menu-items/{id}/recipe"},
+			{"STOCK", "GET", "/api/menu-items/{id}/recipe"}, {"STOCK", "GET", "/api/branches/{id}/options/{optionId}/recipe"},
 		},
 		orderSteps("accept", "start", "ready", "serve", "recall", "items/{index}/done"),
 	),

@@ -26,6 +26,8 @@ func TestGrantedByDefault(t *testing.T) {
 		{"POST", "/api/menu-versions/{id}/publish", "MENUS", false, "OAM"},
 		{"PUT", "/api/menu-items/{id}/quota", "MENUS", false, "OAM"},
 		{"POST", "/api/menu-items/{id}/86", "MENUS", false, "OAMK"},
+		{"POST", "/api/branches/{id}/options/{optionId}/off", "MENUS", false, "OAMK"},
+		{"PUT", "/api/menu-versions/{id}/items/{itemId}/groups", "MENUS", false, "OAM"},
 		{"GET", "/api/stock/items", "STOCK", false, "OAMK"},
 		{"GET", "/api/stock/reservations", "STOCK", false, "OAM"},
 		{"GET", "/api/tables", "TABLES", false, "OAMCS"},

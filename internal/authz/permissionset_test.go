@@ -14,6 +14,7 @@ func TestSetOf(t *testing.T) {
 		{"POST", "/api/orders/{id}/start", "ORDERS", SetCook},
 		{"POST", "/api/orders/{id}/serve", "ORDERS", SetHandOver},
 		{"POST", "/api/menu-items/{id}/86", "MENUS", SetSellOut},
+		{"POST", "/api/branches/{id}/options/{optionId}/on", "MENUS", SetSellOut},
 		{"POST", "/api/orders/{id}/refunds", "ORDERS", SetMoney},
 		{"GET", "/api/payments", "PAYMENTS", SetMoney},
 		{"POST", "/api/orders/{id}/payments/{paymentId}/mismatch", "PAYMENTS", SetBranch},

@@ -17,6 +17,8 @@ type Config struct {
 	PID    int      // process id of the server; 0: unknown, so its CPU time and memory are not reported
 	Tokens []string // QR tokens of a branch with quotas and a sold-out dish, as Seed returns them
 
+	OptionTokens []string // QR tokens of a branch with options, as SeedOptions returns them; if empty, options are not measured
+
 	Members []Login // one connection each; if empty, member requests are not measured
 
 	VNPay Site // without a TmnCode, payment notifications are not measured

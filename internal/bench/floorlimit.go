@@ -52,12 +52,12 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 	}
 	bare := &product{target: target, client: target.Client(askTimeout)}
 	defer bare.close()
-	product := contender{name: "the product", target: s.target, pid: s.PID}
+	product := contender{name: "the product", target: s.target, pid: s.PID, product: s.product}
 	product.count = func(ctx context.Context) (floorCounts, error) {
 		orders, commits, err := s.countHolds(ctx, 0)
 		return floorCounts{orders, commits}, err
 	}
-	floor := contender{name: "the floor", target: target, pid: pid}
+	floor := contender{name: "the floor", target: target, pid: pid, product: s.product}
 	floor.count = func(ctx context.Context) (n floorCounts, err error) {
 		_, err = bare.send(ctx, http.MethodGet, "/", "", http.StatusOK, &n)
 		return n, err
@@ -89,7 +89,10 @@ type contender struct {
 	name   string
 	target load.Target
 	pid    int
-	count  func(ctx context.Context) (floorCounts, error) // since its start
+
+	product *product // whose orders are sent
+
+	count func(ctx context.Context) (floorCounts, error) // since its start
 }
 
 // turn measures one round and returns its rate. The processor time is divided by all orders, including those of the
@@ -100,7 +103,7 @@ func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, er
 		return 0, err
 	}
 	costs := s.lookAt(ctx, c.pid)
-	plan := s.ordering(s.report.Best().Conns, s.product.items)
+	plan := c.product.ordering(s.report.Best().Conns, c.product.items)
 	plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
 	r, err := load.Run(ctx, plan)
 	if err != nil {

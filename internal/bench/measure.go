@@ -26,9 +26,14 @@ func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 
 // ordering returns a plan that orders dishes that are not sold out.
 func (s *session) ordering(conns int, items []string) load.Plan {
+	return s.product.ordering(conns, items)
+}
+
+// ordering returns a plan that orders dishes.
+func (p *product) ordering(conns int, items []string) load.Plan {
 	name := run()
 	return load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
-		return s.product.orders("COUNTER", name, conn, items)
+		return p.orders("COUNTER", name, conn, items)
 	}}
 }
 

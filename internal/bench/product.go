@@ -44,6 +44,7 @@ type product struct {
 	items   []string // items with plenty left
 	soldOut string
 	lastID  string // id of the last placed order
+	options string // member of each line that chooses its options; empty for none
 	etag    string // entity tag of the menu; empty if the server sends none
 }
 
@@ -241,8 +242,9 @@ func (p *product) orders(method, run string, conn int, items []string) func() []
 
 // order returns a guest's order of one portion of each dish.
 func (p *product) order(guest int, method, txn string, dishes ...string) []byte {
-	body := fmt.Sprintf(`{"items":[{"itemId":"%s","qty":1}],"paymentMethod":"%s","clientTxnId":"%s","menuVersionId":"%s"}`,
-		strings.Join(dishes, `","qty":1},{"itemId":"`), method, txn, p.version)
+	line := `","qty":1` + p.options + `}`
+	body := fmt.Sprintf(`{"items":[{"itemId":"%s%s],"paymentMethod":"%s","clientTxnId":"%s","menuVersionId":"%s"}`,
+		strings.Join(dishes, line+`,{"itemId":"`), line, method, txn, p.version)
 	return p.target.Request(http.MethodPost, orderPath, body, guestHeader, p.guests[guest%len(p.guests)])
 }
 

@@ -29,6 +29,7 @@ type Report struct {
 	Compressed Load        `json:"menuCompressed"` // bodies, compressed as browsers request them
 	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body
 
+	Options *OptionLoads `json:"options,omitempty"`
 	Members *MemberLoads `json:"members,omitempty"`
 	Notices *NoticeLoads `json:"notices,omitempty"`
 
@@ -178,6 +179,11 @@ func (r Report) product(w io.Writer) {
 	r.Menu.line(t, "menus")
 	r.Compressed.line(t, "menus, gzip")
 	r.Unchanged.line(t, "menus, 304")
+	if o := r.Options; o != nil {
+		o.Without.line(t, "orders, in turn with options")
+		o.With.line(t, "orders with options")
+		o.Menu.line(t, "menus with options, gzip")
+	}
 	if m := r.Members; m != nil {
 		m.Read.line(t, "carts read")
 		m.Change.line(t, "carts changed")
@@ -197,6 +203,11 @@ func (r Report) product(w io.Writer) {
 	r.Limits.Floor.line(t, "limit: floor")
 	r.Limits.Floor.Product.line(t, "orders in turn with it")
 	_ = t.Flush()
+	if o := r.Options; o != nil {
+		fmt.Fprintf(w, "options: an order of three lines with two options each takes %.2f of the time of one without, median of "+
+			"%d rounds:%s instead of%s; a compressed menu has %.2f of the bytes\n",
+			o.Ratio, o.Rounds, micros(o.With.CPU), micros(o.Without.CPU), o.MenuRatio)
+	}
 	if m := r.Members; m != nil {
 		fmt.Fprintf(w, "checkouts in %d rounds: %.2f of orders of one dish; a checkout takes%s, an order%s\n",
 			m.Rounds, m.Ratio, micros(m.Checkouts.CPU), micros(m.Orders.CPU))

@@ -32,15 +32,41 @@ FROM @rows($1: id int, category_id int, names text, descriptions text) AS r
 -- name: entry_insert
 INSERT INTO menu_version_item (version_id, item_id, sort, price, daily_quota)
 SELECT CAST($2 AS BIGINT), r.id, r.id, r.price, r.quota
-FROM @rows($1: id int, quota int, price int) AS r
+FROM @rows($1: id int, dish_id int, quota int, price int) AS r
 
 -- name: item_insert
 INSERT INTO menu_item (id, menu_id, branch_id, dish_id, daily_quota)
-SELECT r.id, CAST($2 AS BIGINT), CAST($2 AS BIGINT), r.id, r.quota
-FROM @rows($1: id int, quota int, price int) AS r
+SELECT r.id, CAST($2 AS BIGINT), CAST($2 AS BIGINT), r.dish_id, r.quota
+FROM @rows($1: id int, dish_id int, quota int, price int) AS r
 
 -- name: menu_insert
 INSERT INTO menu (id, branch_id, name) VALUES ($1, $1, $2)
+
+-- name: option_choice_insert
+INSERT INTO option_choice (id, group_id, names, sort)
+SELECT r.id, r.group_id, r.names, r.id
+FROM @rows($1: id int, group_id int, names text) AS r
+
+-- name: option_group_insert
+INSERT INTO option_group (id, kind, names, created_at, updated_at)
+SELECT r.id, 'CHOICE', r.names, $2, $2
+FROM @rows($1: id int, names text) AS r
+
+-- name: option_prices_insert
+INSERT INTO menu_version_choice
+    (version_id, item_id, parent_id, group_id, choice_id, sort, price, is_default, is_active)
+SELECT e.version_id, e.item_id, 0, c.group_id, c.id, c.sort, CAST($2 AS BIGINT), 0, 1
+FROM menu_version_item e
+CROSS JOIN option_choice c
+WHERE e.version_id = $1 AND c.id >= 9000001
+
+-- name: option_rules_insert
+INSERT INTO menu_version_group
+    (version_id, item_id, parent_id, group_id, sort, min_units, max_units, free_units, max_each, credit, defaults_charge)
+SELECT e.version_id, e.item_id, 0, g.id, g.id, 0, 3, 0, 1, 0, 1
+FROM menu_version_item e
+CROSS JOIN option_group g
+WHERE e.version_id = $1 AND g.id >= 9000001
 
 -- name: qr_insert
 INSERT INTO table_qr (token, table_id, status, created_at)

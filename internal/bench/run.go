@@ -73,6 +73,9 @@ func (s *session) steps() []step {
 		step{"orders at half of the best load", s.half},
 		step{"refusals", s.refusals},
 		step{"menus", s.menus})
+	if len(s.OptionTokens) > 0 {
+		all = append(all, step{"orders with options", s.options})
+	}
 	if len(s.Members) > 0 {
 		all = append(all, step{"members log in", s.enterMembers}, step{"carts and checkouts", s.members})
 	}

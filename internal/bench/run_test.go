@@ -39,6 +39,7 @@ func TestRun(t *testing.T) {
 			}
 			r := testenv.Must(Run(t.Context(), h.Config))(t)
 			checkLoads(t, r)
+			checkOptions(t, r)
 			checkMembers(t, r, h.Rounds)
 			checkNotices(t, r)
 			checkReservations(t, r)
@@ -84,6 +85,25 @@ func checkLoads(t *testing.T, r Report) {
 	if r.Compressed.BodyBytes <= 0 || r.Compressed.BodyBytes > r.Menu.BodyBytes/2 || r.Unchanged.BodyBytes != 0 {
 		t.Errorf("a menu has %.0f bytes, %.0f compressed, %.0f unchanged",
 			r.Menu.BodyBytes, r.Compressed.BodyBytes, r.Unchanged.BodyBytes)
+	}
+}
+
+func checkOptions(t *testing.T, r Report) {
+	t.Helper()
+	o := r.Options
+	if o == nil {
+		t.Fatal("options were not measured")
+	}
+	for name, l := range map[string]Load{"with options": o.With.Load, "without": o.Without.Load, "a menu": o.Menu} {
+		if l.PerSecond <= 0 || len(l.Errors) > 0 {
+			t.Errorf("load %s = %+v, want a rate and no errors", name, l)
+		}
+	}
+	if o.Ratio <= 0 || o.Rounds != floorRounds || o.MenuRatio <= 1 {
+		t.Errorf("options = %+v, want a ratio of %d rounds and a larger menu", o, floorRounds)
+	}
+	if o.With.BodyBytes <= 0 {
+		t.Errorf("an order with options is answered with %v bytes", o.With.BodyBytes)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
-	"comanda/internal/visit"
 )
 
 // The benchmark's restaurant. All ids are fixed and far from those of a real restaurant. Every item has the maximum
@@ -78,23 +77,7 @@ func queueRestaurant(tx sqldb.Tx, now int64) {
 			return texts("Món số %d, nấu theo công thức của quán, ăn kèm rau thơm",
 				"Number %d, cooked the way of the house, with herbs", i)
 		}))
-	items := sqldb.NewRowSet(itemCount).Int("id", id).
-		Int("quota", func(i int) int64 {
-			if i == itemCount-1 {
-				return 0
-			}
-			return catalog.MaxQuota
-		}).
-		Int("price", func(int) int64 { return itemPrice })
-	tx.Queue(stmt("menu_insert"), branchID, branchName)
-	tx.Queue(stmt("item_insert"), items, branchID)
-	tx.Queue(stmt("version_insert"), branchID, now)
-	tx.Queue(stmt("entry_insert"), items, branchID)
-	tables := sqldb.NewRowSet(tableCount).Int("id", id).
-		Text("label", func(i int) string { return fmt.Sprint("B", i+1) }).
-		Text("token", func(int) string { return visit.NewQRToken() })
-	tx.Queue(stmt("table_insert"), tables, branchID)
-	tx.Queue(stmt("qr_insert"), tables, now)
+	queueMenu(tx, now, branchID, branchName, firstID, "B")
 }
 
 // dishNames returns the names of a dish in both languages.

@@ -39,6 +39,32 @@ func TestSeed_makesAMenuThatCanBeOrderedFrom(t *testing.T) {
 	})
 }
 
+// The menu with options has the same dishes, and every order of bench has a valid choice.
+func TestSeedOptions(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		testenv.Must(Seed(t.Context(), db, true))(t)
+		tokens := testenv.Must(SeedOptions(t.Context(), db))(t)
+		repeated := testenv.Must(SeedOptions(t.Context(), db))(t)
+		if !slices.Equal(tokens, repeated) || len(tokens) != tableCount {
+			t.Errorf("%d tokens, then %d, want %d", len(tokens), len(repeated), tableCount)
+		}
+		var line struct{ Options []catalog.ChosenOption }
+		for g := range groupCount {
+			line.Options = append(line.Options, catalog.ChosenOption{OptionID: int64(firstID + g*choiceCount + g), Qty: 1})
+		}
+		menu := testenv.Must(catalogsql.New(db, nil).Content(t.Context(), optionBranch))(t)
+		if len(menu.Edition.Items) != itemCount {
+			t.Errorf("%d items, want %d", len(menu.Edition.Items), itemCount)
+		}
+		for _, it := range menu.Edition.Items {
+			got, err := it.Configure(line.Options, nil)
+			if err != nil || got.Price != itemPrice+groupCount*choicePrice || len(got.Options) != groupCount {
+				t.Fatalf("item %d: %+v, %v, want two options", it.ID, got, err)
+			}
+		}
+	})
+}
+
 // B2: without consent nothing is written.
 func TestSeed_refusesWithoutConsent(t *testing.T) {
 	db := sqldbtest.SQLite(t)

@@ -24,7 +24,11 @@ const (
 // countHolds returns today's holds of the branch since an instant of the database's clock, and the transactions that
 // created them.
 func (s *session) countHolds(ctx context.Context, since int64) (holds, batches int64, err error) {
-	n, _, err := sqldb.One(ctx, s.db, sqldb.Pair, stmt("batch_count"), s.product.branch, s.product.bizDate, since)
+	return s.product.countHolds(ctx, s.db, since)
+}
+
+func (p *product) countHolds(ctx context.Context, db *sqldb.DB, since int64) (holds, batches int64, err error) {
+	n, _, err := sqldb.One(ctx, db, sqldb.Pair, stmt("batch_count"), p.branch, p.bizDate, since)
 	return n[0], n[1], err
 }
 

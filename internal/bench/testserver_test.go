@@ -93,6 +93,7 @@ func (h *testServer) openStores(t *testing.T) {
 	t.Cleanup(h.db.Close)
 	testenv.NoError(t, h.db.Migrate(t.Context()))
 	h.Tokens = testenv.Must(Seed(t.Context(), h.db, true))(t)
+	h.OptionTokens = testenv.Must(SeedOptions(t.Context(), h.db))(t)
 	config := redisdb.Config{URL: h.RedisURL, Timeout: rawPatient, Metrics: h.reg}
 	h.redis = testenv.Must(redisdb.Open(t.Context(), config))(t)
 	t.Cleanup(h.redis.Close)

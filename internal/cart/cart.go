@@ -32,13 +32,14 @@ func (c Cart) Equal(seen Cart) bool {
 	return !slices.ContainsFunc(c.Lines, func(l Line) bool { return !slices.Contains(seen.Lines, l) })
 }
 
-// Line is a dish in a cart.
+// Line is a dish in a cart, with options.
 type Line struct {
 	ID       int64
 	DishID   int64
 	Quantity int64
 	Price    int64 // the dish's price when it was last added, in minor units
 	Version  int64
+	Options  string // see catalog.EncodeOptions; empty: none
 }
 
 // Change is one change to a member's cart. Exactly one of its fields after UserID is set.
@@ -50,12 +51,13 @@ type Change struct {
 	Empty  bool
 }
 
-// Add adds a dish. It increases the quantity of a dish that is in the cart.
+// Add adds a dish. It increases the quantity of a dish that is in the cart with the same options.
 type Add struct {
 	DishID   int64
 	Quantity int64
 	Price    int64 // the current price
 	BranchID int64 // 0 keeps the cart's branch
+	Options  string
 }
 
 // Set sets the quantity of a line.

@@ -1,7 +1,7 @@
 // Package cart owns members' carts, one per member, of dishes and quantities. It also owns the carts that the guests
 // of a table share, if their branch enables shared carts. Otherwise a guest's cart is stored only in the browser.
 //
-//	C1  a member has at most one cart; a dish is in it at most once
+//	C1  a member has at most one cart; a dish is in it at most once with the same options
 //	C2  a cart has no binding prices: it is priced by the current menu at each read; the stored price only shows what
 //	    has changed
 //	C3  nothing is reserved for a cart; dishes that are sold out meanwhile are shown as such

@@ -25,8 +25,11 @@ func basket() Cart {
 }
 
 func add(dish, quantity, price, branch int64) Change {
-	return Change{UserID: 7, Add: &Add{dish, quantity, price, branch}}
+	return Change{UserID: 7, Add: &Add{DishID: dish, Quantity: quantity, Price: price, BranchID: branch}}
 }
+
+// large is a choice of options.
+const large = `[{"o":17,"q":1}]`
 
 func set(line, quantity int64) Change { return Change{UserID: 7, Set: &Set{line, quantity}} }
 
@@ -43,6 +46,11 @@ func TestDraft_Apply(t *testing.T) {
 		"the same dish again raises it and shows today's price": {add(4, 1, 70000, 0), 4, func(c *Cart) {
 			c.Lines[0] = Line{ID: 40, DishID: 4, Quantity: 3, Price: 70000, Version: 4}
 		}, nil},
+		"the same dish with options is another line": {
+			Change{UserID: 7, Add: &Add{DishID: 4, Quantity: 1, Price: 70000, Options: large}}, 4, func(c *Cart) {
+				c.Lines = append(c.Lines, Line{DishID: 4, Quantity: 1, Price: 70000, Version: 1, Options: large})
+			}, nil,
+		},
 		"at another branch": {add(4, 1, 65000, 2), 4, func(c *Cart) {
 			c.BranchID, c.Lines[0].Quantity, c.Lines[0].Version = 2, 3, 4
 		}, nil},
@@ -54,9 +62,9 @@ func TestDraft_Apply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, want := NewDraft(basket()), basket()
-			dish, err := d.Apply(c.change, noon)
-			if err != nil || dish != c.dish {
-				t.Errorf("dish %d, %v", dish, err)
+			of, err := d.Apply(c.change, noon)
+			if err != nil || of.DishID != c.dish {
+				t.Errorf("Apply concerns %+v, %v, want dish %d", of, err, c.dish)
 			}
 			if c.want != nil {
 				c.want(&want)

@@ -13,8 +13,8 @@ import (
 type Store interface {
 	// Cart returns a member's cart, with ID 0 if there is none.
 	Cart(ctx context.Context, user int64) (Cart, error)
-	// Change applies one change and returns the cart after it and the id of its dish.
-	Change(ctx context.Context, c Change) (Cart, int64, error)
+	// Change applies one change and returns the cart after it and the line that it concerns.
+	Change(ctx context.Context, c Change) (Cart, Wish, error)
 	// DishNames returns the names of dishes, whether or not they are on a menu.
 	DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error)
 	// FirstBranch returns the first open branch, or the first if none is open, or 0 if there are no branches.
@@ -61,8 +61,10 @@ func (s *Service) GetCached(ctx context.Context, actor authz.Actor, branch int64
 // Evict removes a member's cart from the cache. Call it after the cart was deleted in SQL.
 func (s *Service) Evict(actor authz.Actor) { s.cache.evict(actor.UserID) }
 
-// Add adds a dish and returns its line. The dish must be active on the branch's menu.
-func (s *Service) Add(ctx context.Context, actor authz.Actor, dish, quantity, branch int64) (View, Item, error) {
+// Add adds a dish with options and returns its line. The dish must be active on the branch's menu, and offer the options.
+func (s *Service) Add(
+	ctx context.Context, actor authz.Actor, dish, quantity, branch int64, options ...catalog.ChosenOption,
+) (View, Item, error) {
 	if err := checkQuantity(quantity); err != nil {
 		return View{}, Item{}, err
 	}
@@ -79,11 +81,27 @@ func (s *Service) Add(ctx context.Context, actor authz.Actor, dish, quantity, br
 	if err != nil {
 		return View{}, Item{}, err
 	}
-	on, ok := menu.OfDish(dish)
-	if !ok || !on.Active {
+	on, ok := menu.OfDish(dish, toTakeAway...)
+	if !ok || !on.Active || !on.Shown(toTakeAway...) {
 		return View{}, Item{}, ErrDish
 	}
-	return s.change(ctx, Change{UserID: actor.UserID, Add: &Add{dish, quantity, on.Price, chosen}})
+	configured, text, err := configure(on, options)
+	if err != nil {
+		return View{}, Item{}, err
+	}
+	return s.change(ctx, Change{UserID: actor.UserID, Add: &Add{
+		DishID: dish, Quantity: quantity, Price: configured.Price, BranchID: chosen, Options: text,
+	}})
+}
+
+// configure checks a choice of options and returns the item with it, and the choice in the form in which lines store it.
+func configure(on catalog.Item, options []catalog.ChosenOption) (catalog.Configured, string, error) {
+	canonical, err := catalog.CanonicalOptions(options)
+	if err != nil {
+		return catalog.Configured{}, "", err
+	}
+	configured, err := on.Configure(canonical, nil)
+	return configured, catalog.EncodeOptions(canonical), err
 }
 
 // SetQuantity sets the quantity of a line.
@@ -105,14 +123,14 @@ func (s *Service) Empty(ctx context.Context, actor authz.Actor) (View, error) {
 
 // change applies a change and returns the cart after it and the line of the changed dish.
 func (s *Service) change(ctx context.Context, c Change) (View, Item, error) {
-	after, dish, err := s.Store.Change(ctx, c)
+	after, of, err := s.Store.Change(ctx, c)
 	if err != nil {
 		return View{}, Item{}, err
 	}
 	s.cache.put(after)
 	v, err := s.view(ctx, after, 0)
 	for _, it := range v.Items {
-		if it.DishID == dish {
+		if it.Wish() == of {
 			return v, it, err
 		}
 	}

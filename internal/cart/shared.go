@@ -37,12 +37,14 @@ type SharedLine struct {
 	DishID    int64
 	Quantity  int64
 	Notes     string
+	Options   string // see catalog.EncodeOptions; empty: none
 	CreatedAt time.Time
 }
 
 // sees reports whether a line in an order equals the current line.
 func (l SharedLine) sees(o SharedLine) bool {
-	return l.ID == o.ID && l.ItemID == o.ItemID && l.Quantity == o.Quantity && l.Notes == o.Notes
+	return l.ID == o.ID && l.ItemID == o.ItemID && l.Quantity == o.Quantity && l.Notes == o.Notes &&
+		l.Options == o.Options
 }
 
 // SharedChange sets a line of a visit's cart. Quantity 0 removes it.
@@ -126,16 +128,16 @@ func (d *SharedDraft) add(l SharedLine, now time.Time) error {
 	return nil
 }
 
-// set changes the quantity and the note of a line. The line still belongs to the guest who added it.
+// set changes the quantity, the note and the options of a line. The line still belongs to the guest who added it.
 func (d *SharedDraft) set(i int, l SharedLine) error {
 	current := &d.Lines[i]
 	if err := checkTotal(l.Quantity, current.Quantity, d.units()); err != nil {
 		return err
 	}
-	if current.Quantity == l.Quantity && current.Notes == l.Notes {
+	if current.Quantity == l.Quantity && current.Notes == l.Notes && current.Options == l.Options {
 		return nil
 	}
-	current.Quantity, current.Notes = l.Quantity, l.Notes
+	current.Quantity, current.Notes, current.Options = l.Quantity, l.Notes, l.Options
 	d.touch(*current)
 	return nil
 }

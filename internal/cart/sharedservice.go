@@ -65,6 +65,9 @@ type SharedItem struct {
 	Phone int
 	Mine  bool // the requesting phone has added the line
 	Names catalog.Texts
+
+	Price      int64                // current price of one unit with its options; 0 if it cannot be ordered like this
+	Configured []catalog.OptionLine // the options with names and prices of the current menu
 }
 
 // Get returns the cart of the guest's table, or ErrNotShared if the branch does not share carts.
@@ -80,9 +83,11 @@ func (s *SharedService) Get(ctx context.Context, g Guest) (SharedView, error) {
 	return s.view(ctx, g, menu, c)
 }
 
-// Put adds a line, or sets the quantity and the note of an existing line. The dish must be active on the menu. Put is
-// idempotent by the id of the line.
-func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedView, error) {
+// Put adds a line, or sets the quantity, the note and the options of an existing line. The dish must be active on the menu
+// and offer the options. Put is idempotent by the id of the line.
+func (s *SharedService) Put(
+	ctx context.Context, g Guest, l SharedLine, options ...catalog.ChosenOption,
+) (SharedView, error) {
 	if err := cmp.Or(checkQuantity(l.Quantity), checkNotes(l.Notes)); err != nil {
 		return SharedView{}, err
 	}
@@ -91,8 +96,11 @@ func (s *SharedService) Put(ctx context.Context, g Guest, l SharedLine) (SharedV
 		return SharedView{}, err
 	}
 	on, ok := menu.Item(l.ItemID)
-	if !ok || !on.Active {
+	if !ok || !on.Offered(catalog.DineIn) {
 		return SharedView{}, ErrDish
+	}
+	if _, l.Options, err = configure(on, options); err != nil {
+		return SharedView{}, err
 	}
 	l.GuestHash, l.DishID = g.Hash, on.DishID
 	return s.change(ctx, g, menu, l)
@@ -175,6 +183,7 @@ func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMen
 		v.Items[i] = SharedItem{SharedLine: l, Phone: slices.Index(phones, l.GuestHash) + 1, Mine: l.GuestHash == g.Hash}
 		if on, ok := menu.Item(l.ItemID); ok {
 			v.Items[i].Names = on.Names
+			v.Items[i].configure(on, menu)
 		} else {
 			missing = append(missing, l.DishID)
 		}
@@ -189,4 +198,11 @@ func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMen
 		}
 	}
 	return v, err
+}
+
+// configure adds the options of a line. A choice that the menu does not offer any more keeps no options and no price.
+func (i *SharedItem) configure(on catalog.Item, menu *catalog.LiveMenu) {
+	if c, err := on.Configure(catalog.DecodeOptions(i.Options), menu.Branch.Locales); err == nil {
+		i.Price, i.Configured = c.Price, c.Options
+	}
 }

@@ -27,7 +27,9 @@ type Item struct {
 	Total     int64
 	Left      int64 // units that can still be ordered today
 	Limited   bool  // false: no limit, and Left is not used
-	Available bool  // on the menu and active
+	Available bool  // on the menu and active, and it offers the options
+
+	Configured []catalog.OptionLine // the options with names and prices of the current menu
 }
 
 // PriceChanged reports whether the price has changed since the dish was last added.
@@ -43,10 +45,12 @@ func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 	}
 	for i, l := range c.Lines {
 		it := Item{Line: l, Names: names[l.DishID]}
-		if on, ok := b.OfDish(l.DishID); ok {
-			it.ItemID, it.Names, it.ImageURL, it.Price, it.Available = on.ID, on.Names, on.ImageURL, on.Price, on.Active
+		if on, ok := b.OfDish(l.DishID, toTakeAway...); ok {
+			it.ItemID, it.Names, it.ImageURL, it.Price = on.ID, on.Names, on.ImageURL, on.Price
+			it.Available = on.Active && on.Shown(toTakeAway...)
 			it.Left, it.Limited = b.Left(on.ID)
-			it.Total = on.Price * l.Quantity // cannot overflow: prices are at most catalog.MaxPrice and quantities MaxQuantity
+			it = it.configured(on, b)
+			it.Total = it.Price * l.Quantity // cannot overflow: see the limits of package catalog
 		}
 		if it.Available {
 			v.Total += it.Total
@@ -54,6 +58,29 @@ func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
 		v.Items[i] = it
 	}
 	return v
+}
+
+// toTakeAway are the kinds of orders that members make.
+var toTakeAway = []catalog.OrderKind{catalog.Delivery, catalog.PickUp}
+
+// configured returns the item priced with its options. If the menu does not offer them any more, the item is not
+// available. An option that cannot be ordered now makes it sold out.
+func (i Item) configured(on catalog.Item, b *catalog.LiveMenu) Item {
+	chosen := catalog.DecodeOptions(i.Options)
+	configured, err := on.Configure(chosen, b.Branch.Locales)
+	if err != nil {
+		i.Available = false
+		return i
+	}
+	i.Price, i.Configured = configured.Price, configured.Options
+	for _, option := range b.Unavailable(&on) {
+		for l := range catalog.All(configured.Options) {
+			if l.OptionID == option {
+				i.Left, i.Limited = 0, true
+			}
+		}
+	}
+	return i
 }
 
 // view prices a cart by the menu of a branch; 0 is the cart's own. It also reads the names of dishes that left the

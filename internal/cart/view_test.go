@@ -76,12 +76,12 @@ type viewStore struct {
 
 func (h *viewStore) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
 
-func (h *viewStore) Change(_ context.Context, c Change) (Cart, int64, error) {
+func (h *viewStore) Change(_ context.Context, c Change) (Cart, Wish, error) {
 	h.changes = append(h.changes, c)
 	d := NewDraft(h.cart)
-	dish, err := d.Apply(c, noon)
+	of, err := d.Apply(c, noon)
 	h.cart = d.Cart
-	return h.cart, dish, err
+	return h.cart, of, err
 }
 
 func (*viewStore) DishNames(context.Context, []int64) (map[int64]catalog.Texts, error) {
@@ -108,8 +108,8 @@ func TestService_Add(t *testing.T) {
 		want                   error
 		added                  Add
 	}{
-		"by the house's first branch": {1, 4, 2, 0, nil, Add{4, 2, 65000, 0}},
-		"by a branch":                 {0, 5, 2, 1, nil, Add{5, 2, 1000, 1}},
+		"by the house's first branch": {1, 4, 2, 0, nil, Add{DishID: 4, Quantity: 2, Price: 65000}},
+		"by a branch":                 {0, 5, 2, 1, nil, Add{DishID: 5, Quantity: 2, Price: 1000, BranchID: 1}},
 		"not on the menu":             {1, 9, 1, 0, ErrDish, Add{}},
 		"not offered":                 {1, 6, 1, 0, ErrDish, Add{}},
 		"too many":                    {1, 4, 21, 0, ErrQuantity, Add{}},

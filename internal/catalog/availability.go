@@ -81,6 +81,7 @@ type CounterReader interface {
 // Availability takes items off the menu and restores them, and reports the remaining units to the staff.
 type Availability struct {
 	Store     OffItemStore
+	Options   OffOptionStore
 	Counters  CounterReader
 	LiveMenus interface {
 		Get(ctx context.Context, branch int64) (*LiveMenu, error)
@@ -114,13 +115,14 @@ func (a *Availability) Restore(ctx context.Context, by authz.Actor, item int64) 
 	return err
 }
 
-// RestoreDue restores the items that are due. It runs every second.
+// RestoreDue restores the items and options that are due. It runs every second.
 func (a *Availability) RestoreDue(ctx context.Context) error {
 	branches, err := a.Store.RestoreDue(ctx, a.Now())
-	for _, b := range branches {
+	more, optionErr := a.Options.RestoreDueOptions(ctx, a.Now())
+	for _, b := range append(branches, more...) {
 		a.Menus.Invalidate(ctx, b)
 	}
-	return err
+	return errors.Join(err, optionErr)
 }
 
 // CountedMenu is a branch's live menu with the ledger's counters of the current business date.
@@ -128,6 +130,8 @@ type CountedMenu struct {
 	*LiveMenu
 	Counters map[int64]Counter // by item; missing until the item's first order of the day
 	OffItems map[int64]OffItem // by item
+
+	OffOptions map[int64]OffOption // by option
 }
 
 // Left returns how many units of an item can be sold now, or nil if unlimited. It is the minimum of the ledger's
@@ -152,7 +156,7 @@ func (a *Availability) withoutMenu(ctx context.Context, branch int64) (*CountedM
 	}
 	now := a.Now()
 	closure, change := b.Closed(now)
-	empty := &Snapshot{Branch: b, Edition: NewEdition(0, 0, branch, nil, nil)}
+	empty := &Snapshot{Branch: b, Edition: NewEdition(0, branch, nil, nil)}
 	return &CountedMenu{LiveMenu: &LiveMenu{Snapshot: empty, Date: b.Calendar().BizDate(now), Pause: b.Paused(now),
 		Closure: closure, HoursChange: change}}, nil
 }
@@ -175,5 +179,9 @@ func (a *Availability) Menu(ctx context.Context, by authz.Actor, branch int64) (
 		return nil, err
 	}
 	off, err := a.Store.OffItems(ctx, branch)
-	return &CountedMenu{menu, seq.Index(counters, func(c Counter) int64 { return c.Item }), off}, err
+	if err != nil {
+		return nil, err
+	}
+	options, err := a.Options.OffOptions(ctx, branch)
+	return &CountedMenu{menu, seq.Index(counters, func(c Counter) int64 { return c.Item }), off, options}, err
 }

@@ -55,6 +55,8 @@ type Branch struct {
 	Hours      OpeningHours  // empty: open at all hours
 	MailFrom   string        // sender of e-mails about its orders; empty: its name at the restaurant's address
 	SharedCart bool          // the guests of a table fill one cart
+	Pricing    Pricing       // taxes, service charges and discounts
+	Vouchers   bool          // it has vouchers, so guests are asked for a code
 	Slug       string        // its name in URLs of public pages; empty only if an earlier release created it
 	RetiredAt  time.Time     // zero: in use
 	HasOrders  bool          // fixes the currency, time zone and start of the business day
@@ -88,7 +90,7 @@ func NewBranch(b Branch) (Branch, error) {
 	if b.calendar, err = NewCalendar(b.Timezone, b.DayStart); err != nil {
 		return Branch{}, err
 	}
-	b.schedule, err = newSchedule(b.Hours, b.calendar)
+	b.schedule, err = newSchedule("openingHours.", b.Hours, b.calendar)
 	return b, err
 }
 

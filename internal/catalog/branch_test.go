@@ -81,11 +81,15 @@ func TestEntry_Check(t *testing.T) {
 }
 
 func TestContent_survives_JSON(t *testing.T) {
-	in := Content{Revision: 7, Quotas: map[int64]int64{11: 20, 99: 0}, Edition: NewEdition(5, 1, 1,
+	menus := []PublishedMenu{{MenuID: 2, VersionID: 5, Schedule: MenuSchedule{
+		Weekly: everyDay("11:00", "14:00"), FromDate: "2026-12-01", Kinds: []OrderKind{PickUp}, Priority: 5,
+	}}}
+	in := Content{Revision: 7, Menus: menus, Quotas: map[int64]int64{11: 20, 99: 0}, Edition: NewEdition(5, 1,
 		[]Category{{ID: 1, Names: Texts{Vietnamese: "Phở"}}},
 		[]Item{{
 			ID: 11, DishID: 4, CategoryID: 1, Price: 65000, Active: true, Names: Texts{Vietnamese: "Phở bò"},
-			Descriptions: Texts{English: "Soup"},
+			Descriptions: Texts{English: "Soup"}, Version: 5, Kinds: []OrderKind{PickUp}, Regular: 70000,
+			Declaration: Declaration{Allergens: &Allergens{Contains: []Allergen{Fish}}, Diets: []Diet{Halal}},
 		}})}
 	text := testenv.Must(json.Marshal(in))(t)
 	var out Content

@@ -23,6 +23,9 @@ type BranchStore interface {
 	// audit log. It changes nothing if change fails.
 	ChangeBranch(ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
 		change func(Branch) (Branch, error)) (Branch, error)
+	// ChangePricing stores the taxes, service charges and discounts of a branch after Pricing.Check. It fails with
+	// ErrTaxMissing if a dish of the published menu would have no tax rate.
+	ChangePricing(ctx context.Context, by authz.Actor, id int64, p Pricing, now time.Time) (Branch, error)
 	// RetireBranch takes a branch out of use, or returns ErrBranchBusy. RestoreBranch takes it back into use, or
 	// returns ErrTooManyBranches. Both do nothing for a branch in the wanted state.
 	RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)

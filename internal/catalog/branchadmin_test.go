@@ -195,7 +195,7 @@ func TestOffItem_LastDate(t *testing.T) {
 }
 
 func TestCountedMenu_Left(t *testing.T) {
-	edition := NewEdition(1, 1, 1, nil, []Item{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4}, {ID: 5}})
+	edition := NewEdition(1, 1, nil, []Item{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4}, {ID: 5}})
 	menu := &LiveMenu{
 		Snapshot: &Snapshot{Edition: edition, Quotas: map[int64]int64{2: 9}}, left: map[int64]int64{3: 2, 4: 8, 5: 5},
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -66,9 +67,11 @@ type Dish struct {
 	Names        Texts
 	Descriptions Texts
 	ImageURL     string // empty for none
+	TaxClass     string // code; empty: not stated
 	OnMenu       bool   // on the published menu of any branch
 	Retired      bool
 	UpdatedAt    time.Time
+	Declaration
 }
 
 // DishEdit is a change to a dish. Nil fields stay as they are.
@@ -77,6 +80,14 @@ type DishEdit struct {
 	Names        Texts
 	Descriptions Texts
 	Image        *string // image id; empty removes the image
+	TaxClass     *string // code; empty removes it
+	Declared     DeclarationEdit
+}
+
+// changes reports whether the edit has any field.
+func (e DishEdit) changes() bool {
+	return e.CategoryID != nil || e.Names != nil || e.Descriptions != nil || e.Image != nil || e.TaxClass != nil ||
+		e.Declared != DeclarationEdit{}
 }
 
 // apply returns the changed dish. The store checks that its category and image exist.
@@ -94,7 +105,10 @@ func (e DishEdit) apply(d Dish) (Dish, error) {
 	if e.Image != nil {
 		d.ImageURL = ImageURL(*e.Image)
 	}
-	return d, checkTexts("A dish", d.Names, d.Descriptions)
+	set(&d.TaxClass, e.TaxClass)
+	var wrong fault.Problems
+	d.Declaration = e.Declared.apply(d.Declaration, &wrong)
+	return d, cmp.Or(checkTexts("A dish", d.Names, d.Descriptions), wrong.Err())
 }
 
 // The store calls changes while it holds the row locks, so they must not do I/O.
@@ -154,12 +168,17 @@ type DishFilter struct {
 	Category int64
 	Query    string // part of a name in any locale
 	Retired  bool   // includes retired dishes
-	Limit    int
-	Offset   int
+	// Undeclared selects dishes without a declaration about allergens.
+	Undeclared bool
+	Limit      int
+	Offset     int
 }
 
-// matches reports whether a name of the dish contains the query.
+// matches reports whether the filter selects a dish, apart from its category.
 func (f DishFilter) matches(d Dish) bool {
+	if f.Undeclared && d.Allergens != nil {
+		return false
+	}
 	q := strings.ToLower(strings.TrimSpace(f.Query))
 	contains := func(name string) bool { return strings.Contains(strings.ToLower(name), q) }
 	return q == "" || slices.ContainsFunc(slices.Collect(maps.Values(d.Names)), contains)

@@ -1,7 +1,8 @@
 // Package catalog owns branches, business dates, categories, dishes, menus, menu versions and standing daily quotas.
 //
-// A menu version is a draft until it is published and never changes afterwards. A branch has at most one published
-// version; publishing closes the previous one in the same transaction. A menu item is one dish on one menu. Its id is
+// A menu version is a draft until it is published and never changes afterwards. A menu has at most one published version;
+// publishing closes the previous one in the same transaction. A branch offers the published versions of its menus by their
+// schedules, together or one instead of the others. A menu item is one dish on one menu. Its id is
 // stable across versions, so a phone's cart and a quota counter survive a new version. Prices belong to the version.
 // Standing quotas belong to the item and may change at any time.
 //

@@ -15,6 +15,7 @@ type Menu struct {
 	Name      string
 	Published int64 // id of the published version; 0 for none
 	Drafts    int64 // number of draft versions
+	Schedule  MenuSchedule
 }
 
 // Line is one menu item of a version together with its dish.
@@ -25,18 +26,30 @@ type Line struct {
 	Category   Texts
 	Names      Texts
 	ImageURL   string
+	Groups     []VersionGroup // options, in menu order
 	Entry
 }
 
 // MenuStore stores menus, versions and quotas; catalogsql implements it. Each change is one transaction that includes
 // its audit log entry. Methods report a branch that the actor may not see as not found.
 type MenuStore interface {
+	DraftStore
+	ScheduleStore
+
 	MenusOf(ctx context.Context, branch int64) ([]Menu, error)
 	AddMenu(ctx context.Context, by authz.Actor, m Menu, now time.Time) (Menu, error)
 	Versions(ctx context.Context, by authz.Actor, menu int64, limit, offset int) (page []Version, total int64, err error)
 	Lines(ctx context.Context, by authz.Actor, version int64) (Version, []Line, error)
 	// VersionContent returns the content of any version, a draft's quotas included.
 	VersionContent(ctx context.Context, by authz.Actor, version int64) (Content, error)
+	// Publish publishes a draft and closes the version of its menu that was published before.
+	Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (Version, error)
+	// SetQuota changes an item's standing quota and the cap of the current business date.
+	SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
+}
+
+// DraftStore stores drafts.
+type DraftStore interface {
 	// Draft creates a draft from the menu's published version.
 	Draft(ctx context.Context, by authz.Actor, menu int64, now time.Time) (Version, error)
 	// AddLine puts a dish on a draft and creates the menu's item for the dish if there is none.
@@ -45,10 +58,14 @@ type MenuStore interface {
 	EditDraft(ctx context.Context, by authz.Actor, version, item int64, e Entry, now time.Time) error
 	RemoveLine(ctx context.Context, by authz.Actor, version, item int64, now time.Time) error
 	Discard(ctx context.Context, by authz.Actor, version int64, now time.Time) error
-	// Publish publishes a draft and closes the version that the branch had published before.
-	Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (Version, error)
-	// SetQuota changes an item's standing quota and the cap of the current business date.
-	SetQuota(ctx context.Context, by authz.Actor, item int64, quota *int64, now time.Time) (branch int64, err error)
+}
+
+// ScheduleStore stores when menus are offered.
+type ScheduleStore interface {
+	// SetSchedule fails if the schedule is not valid in the branch's calendar.
+	SetSchedule(ctx context.Context, by authz.Actor, menu int64, s MenuSchedule, now time.Time) (Menu, error)
+	// Withdraw closes the published version of a menu, if there is one.
+	Withdraw(ctx context.Context, by authz.Actor, menu int64, now time.Time) (Menu, error)
 }
 
 // MenuEditor edits menus, versions and quotas for the staff. Published changes are visible at once in this process and
@@ -139,6 +156,21 @@ func (e *MenuEditor) Publish(ctx context.Context, by authz.Actor, version int64)
 	v, err := e.Store.Publish(ctx, by, version, e.Now())
 	e.Menus.changed(ctx, err, v.BranchID)
 	return v, err
+}
+
+// SetSchedule sets when a menu is offered, and to which kinds of orders.
+func (e *MenuEditor) SetSchedule(ctx context.Context, by authz.Actor, menu int64, s MenuSchedule) (Menu, error) {
+	m, err := e.Store.SetSchedule(ctx, by, menu, s, e.Now())
+	e.Menus.changed(ctx, err, m.BranchID)
+	return m, err
+}
+
+// Withdraw takes a menu off sale until a version of it is published again. It succeeds without a change if none is
+// published, so clients may retry.
+func (e *MenuEditor) Withdraw(ctx context.Context, by authz.Actor, menu int64) (Menu, error) {
+	m, err := e.Store.Withdraw(ctx, by, menu, e.Now())
+	e.Menus.changed(ctx, err, m.BranchID)
+	return m, err
 }
 
 // SetQuota sets the number of units of an item that may be sold per business date, from today on; nil is unlimited. A

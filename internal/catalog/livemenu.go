@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,15 +30,25 @@ type LiveMenu struct {
 	Closure     *Closure
 	HoursChange time.Time
 
-	left map[int64]int64
+	left map[int64]int64 // also of options, see OptionLevel
+	// lacking has the items whose required groups have too few available options. It follows from left and Snapshot.
+	lacking []int64
 }
 
 // Left returns how many units of an item can still be sold today; limited is false if nothing limits it. It never
 // exceeds the quota: before the first order of the day the level may only reflect stock.
 func (m *LiveMenu) Left(item int64) (left int64, limited bool) {
+	if slices.Contains(m.lacking, item) {
+		return 0, true
+	}
+	return m.counted(item)
+}
+
+// counted is Left by quota and stock alone. It also accepts the level of an option.
+func (m *LiveMenu) counted(item int64) (left int64, limited bool) {
 	quota, limited := m.Quota(item)
-	left, counted := m.left[item]
-	if !counted || limited && left > quota {
+	left, known := m.left[item]
+	if !known || limited && left > quota {
 		return quota, limited
 	}
 	return max(0, left), left >= 0
@@ -76,8 +87,12 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	// Only items with a quota have a counter. Levels returns limits by stock for other items too.
 	var counted []int64
 	for i := range menu.Items {
-		if _, limited := menu.Quota(menu.Items[i].ID); limited {
-			counted = append(counted, menu.Items[i].ID)
+		it := &menu.Items[i]
+		// An option of a combo may stand for a dish that is not on the menu itself.
+		for _, id := range components([]int64{it.ID}, it.Groups) {
+			if _, limited := menu.Quota(id); limited && !slices.Contains(counted, id) {
+				counted = append(counted, id)
+			}
 		}
 	}
 	left, err := l.levels.Left(ctx, branch, next.Date, counted)
@@ -87,6 +102,11 @@ func (l *LiveMenus) load(ctx context.Context, branch int64, old **LiveMenu) (*Li
 	next.left = left
 	for _, item := range menu.Off {
 		next.left[item] = 0 // the admission cache may lag behind SQL
+	}
+	for i := range menu.Items {
+		if it := &menu.Items[i]; !next.canChoose(it.Groups) {
+			next.lacking = append(next.lacking, it.ID)
+		}
 	}
 	// Pages and streams compare pointers, so an unchanged menu is neither rendered nor sent again.
 	if old != nil && (*old).equal(next) {

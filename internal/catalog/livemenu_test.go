@@ -3,12 +3,16 @@ package catalog
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"comanda/internal/money"
 	"comanda/internal/testenv"
 )
 
@@ -175,12 +179,69 @@ func TestLiveMenus_Get_shows_unavailable_items_and_pauses(t *testing.T) {
 // Content survives its JSON form.
 func TestContent_JSON(t *testing.T) {
 	want := Content{
-		Revision: 3, Edition: NewEdition(5, 1, 1, []Category{{ID: 1}}, []Item{{ID: 11, Price: 5}}),
+		Revision: 3, Edition: NewEdition(5, 1, []Category{{ID: 1}}, []Item{{ID: 11, Price: 5}}),
 		Quotas: map[int64]int64{11: 20}, Off: []int64{11},
 	}
 	text := testenv.Must(json.Marshal(want))(t)
 	var got Content
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("content after a JSON round trip = %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// oneMenu is a Source with one branch.
+type oneMenu struct{ content Content }
+
+func (m *oneMenu) Branch(context.Context, int64) (Branch, error) {
+	return NewBranch(Branch{
+		ID: 1, Name: "Hà Nội", Currency: money.VND, Timezone: "Asia/Ho_Chi_Minh", DayStart: 4, Locales: []Locale{English},
+		AutoClose: time.Hour, Open: true,
+	})
+}
+
+func (m *oneMenu) Edition(context.Context, int64) (*Edition, error) { return m.content.Edition, nil }
+
+func (m *oneMenu) AddCombination(context.Context, int64, []MenuPart, time.Time) error { return nil }
+
+func (m *oneMenu) Content(context.Context, int64) (Content, error) { return m.content, nil }
+
+// levels are limits by quota and stock, of whichever items are asked for.
+type levels map[int64]int64
+
+func (l levels) Left(context.Context, int64, string, []int64) (map[int64]int64, error) {
+	return maps.Clone(l), nil
+}
+
+// Options follow what is off, their stock and the dishes that they stand for; a dish follows its required groups.
+func TestLiveMenu_options(t *testing.T) {
+	nested := MenuOption{ID: 4, Groups: []OptionGroup{{ID: 20, Min: 1, MaxEach: 1, Options: []MenuOption{{ID: 5}}}}}
+	required := []OptionGroup{{ID: 10, Min: 2, MaxEach: 1, Options: []MenuOption{{ID: 1}, {ID: 2, Component: 99}, {ID: 3}, nested}}}
+	for name, c := range map[string]struct {
+		off         []int64
+		left        map[int64]int64
+		quotas      map[int64]int64
+		unavailable []int64
+		soldOut     bool
+	}{
+		"all":                         {nil, nil, nil, nil, false},
+		"one is off":                  {[]int64{1}, nil, nil, []int64{1}, false},
+		"its stock is used up":        {nil, map[int64]int64{OptionLevel(1): 0}, nil, []int64{1}, false},
+		"its stock suffices":          {nil, map[int64]int64{OptionLevel(1): 3}, nil, nil, false},
+		"its dish is sold out":        {nil, map[int64]int64{99: 0}, map[int64]int64{99: 20}, []int64{2}, false},
+		"its own group has none left": {[]int64{5}, nil, nil, []int64{4, 5}, false},
+		"too few are left":            {[]int64{1, 3, 5}, nil, nil, []int64{1, 3, 4, 5}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			item := Item{ID: 11, Active: true, Groups: required}
+			shelf := &oneMenu{Content{Edition: NewEdition(5, 1, nil, []Item{item}), Quotas: c.quotas, OffOptions: c.off}}
+			now := func() time.Time { return time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) }
+			m := testenv.Must(NewLiveMenus(NewMenuCache(shelf, NoSharedCache{}, now), levels(c.left), now).Get(t.Context(), 1))(t)
+			if d := cmp.Diff(c.unavailable, m.Unavailable(&item)); d != "" {
+				t.Errorf("unavailable options (-want +got):\n%s", d)
+			}
+			if left, limited := m.Left(11); (limited && left == 0) != c.soldOut {
+				t.Errorf("%d units are left, limited %t, want sold out %t", left, limited, c.soldOut)
+			}
+		})
 	}
 }

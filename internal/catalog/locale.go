@@ -14,16 +14,18 @@ import (
 // Locale is a language tag (BCP 47).
 type Locale string
 
-// The locales that Comanda supports.
+// The locales that texts of menus may have. The apps' own texts have three of them. A guest whose app is in a language
+// that a branch lacks reads its dishes in English, or else in the branch's first language.
 const (
 	Vietnamese Locale = "vi"
 	Chinese    Locale = "zh-TW"
 	English    Locale = "en"
 	Japanese   Locale = "ja"
 	Thai       Locale = "th"
+	German     Locale = "de"
 )
 
-var locales = []Locale{Vietnamese, Chinese, English, Japanese, Thai}
+var locales = []Locale{Vietnamese, Chinese, English, Japanese, Thai, German}
 
 // Valid reports whether the locale is supported.
 func (l Locale) Valid() bool { return slices.Contains(locales, l) }
@@ -83,6 +85,8 @@ var (
 // profiles has the countries whose currency is accepted.
 var profiles = slices.Concat(
 	[]CountryProfile{
+		{"AT", money.EUR, []string{"Europe/Vienna"}, usualDayStart, []Locale{German, English}},
+		{"DE", money.EUR, []string{"Europe/Berlin"}, usualDayStart, []Locale{German, English}},
 		{"JP", money.JPY, []string{"Asia/Tokyo"}, 5, []Locale{Japanese, English}},
 		{"SA", money.SAR, []string{"Asia/Riyadh"}, 6, []Locale{English}},
 		{"TH", money.THB, []string{"Asia/Bangkok"}, usualDayStart, []Locale{Thai, English}},
@@ -100,8 +104,8 @@ var profiles = slices.Concat(
 		},
 	}),
 	inEnglish(money.EUR, map[Country][]string{
-		"AT": {"Europe/Vienna"}, "BE": {"Europe/Brussels"}, "BG": {"Europe/Sofia"}, "CY": {"Asia/Nicosia"},
-		"DE": {"Europe/Berlin"}, "EE": {"Europe/Tallinn"}, "ES": {"Europe/Madrid", "Atlantic/Canary", "Africa/Ceuta"},
+		"BE": {"Europe/Brussels"}, "BG": {"Europe/Sofia"}, "CY": {"Asia/Nicosia"},
+		"EE": {"Europe/Tallinn"}, "ES": {"Europe/Madrid", "Atlantic/Canary", "Africa/Ceuta"},
 		"FI": {"Europe/Helsinki"}, "FR": {"Europe/Paris"}, "GR": {"Europe/Athens"}, "HR": {"Europe/Zagreb"},
 		"IE": {"Europe/Dublin"}, "IT": {"Europe/Rome"}, "LT": {"Europe/Vilnius"}, "LU": {"Europe/Luxembourg"},
 		"LV": {"Europe/Riga"}, "MT": {"Europe/Malta"}, "NL": {"Europe/Amsterdam"},

@@ -73,42 +73,55 @@ type Item struct {
 	Names        Texts  `json:"names"`
 	Descriptions Texts  `json:"descriptions,omitempty"`
 	ImageURL     string `json:"imageUrl,omitempty"` // empty for none
+	TaxClass     string `json:"taxClass,omitempty"` // at the time of loading, like the names; empty: not stated
+	Declaration         // likewise
+
+	Groups []OptionGroup `json:"groups,omitempty"` // options in menu order
+
+	// In a combination of versions: the version of the item, and the kinds of orders that it is offered to; empty: all.
+	Version int64       `json:"version,omitempty"`
+	Kinds   []OrderKind `json:"kinds,omitempty"`
+	// Regular is the higher price of the dish on another menu of the combination, as during a happy hour; 0 for none.
+	Regular int64 `json:"regular,omitempty"`
 }
 
-// Edition is the content of a menu version. Its items and prices never change once the version is published (I13);
-// names are those at the time of loading. It is immutable and may be shared.
+// Edition is the content of a menu version, or of a combination of versions. Its items and prices never change once a
+// version is published (I13); names, tax classes, allergens and diets are those at the time of loading. It is immutable and
+// may be shared.
 type Edition struct {
-	VersionID  int64
-	MenuID     int64
+	VersionID  int64 // see CombinationID
 	BranchID   int64
 	Categories []Category // in menu order; each has items
 	Items      []Item     // in menu order, grouped by category
 
-	index map[int64]int // item id to its place in Items
-	dish  map[int64]int // dish id to the place of its first active item, else its first
+	index map[int64]int   // item id to its place in Items
+	dish  map[int64][]int // dish id to the places of its items
 }
 
 // NewEdition returns an edition that takes ownership of the slices.
-func NewEdition(version, menu, branch int64, categories []Category, items []Item) *Edition {
-	e := &Edition{VersionID: version, MenuID: menu, BranchID: branch, Categories: categories, Items: items}
-	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64]int, len(items))
+func NewEdition(version, branch int64, categories []Category, items []Item) *Edition {
+	e := &Edition{VersionID: version, BranchID: branch, Categories: categories, Items: items}
+	e.index, e.dish = make(map[int64]int, len(items)), make(map[int64][]int, len(items))
 	for i := range items {
 		e.index[items[i].ID] = i
-		// Carts select items by dish. If a dish has several items, the cart gets one that is sold.
-		if first, ok := e.dish[items[i].DishID]; !ok || !items[first].Active && items[i].Active {
-			e.dish[items[i].DishID] = i
-		}
+		e.dish[items[i].DishID] = append(e.dish[items[i].DishID], i)
 	}
 	return e
 }
 
-// OfDish returns the item that sells a dish; ok is false if the version has none.
-func (e *Edition) OfDish(dish int64) (it Item, ok bool) {
-	i, ok := e.dish[dish]
-	if !ok {
+// OfDish returns the item that sells a dish to one of these kinds of orders, else another item of the dish; ok is false
+// if there is none.
+func (e *Edition) OfDish(dish int64, kinds ...OrderKind) (it Item, ok bool) {
+	places := e.dish[dish]
+	if len(places) == 0 {
 		return Item{}, false
 	}
-	return e.Items[i], true
+	for _, i := range places {
+		if it := e.Items[i]; it.Active && it.Shown(kinds...) {
+			return it, true
+		}
+	}
+	return e.Items[places[0]], true
 }
 
 // Item returns an item of the version; ok is false if the version does not have it.
@@ -120,20 +133,71 @@ func (e *Edition) Item(id int64) (it Item, ok bool) {
 	return e.Items[i], true
 }
 
-// Content is a branch's published menu as it is loaded from SQL and shared through Redis.
+// Content is a branch's published menus as they are loaded from SQL and shared through Redis.
 type Content struct {
 	Revision int64           // the branch's revision, read before the other fields
-	Edition  *Edition        // the published version
+	Menus    []PublishedMenu // empty: one menu without a schedule, that of Edition
+	Edition  *Edition        // all published versions together, whatever their schedules
 	Quotas   map[int64]int64 // standing quotas by item, of all menu items of the branch that have one
 	Off      []int64         // items that are off, see OffItem
+
+	OffOptions []int64 // options that are off, see OffOption
 }
 
 // Snapshot is a branch's menu at one moment. It is immutable and may be shared.
 type Snapshot struct {
-	Branch Branch
-	*Edition
-	Quotas map[int64]int64
-	Off    []int64 // items that are off, see OffItem
+	Branch   Branch
+	*Edition // of the menus in force
+	Quotas   map[int64]int64
+	Off      []int64 // items that are off, see OffItem
+
+	OffOptions []int64 // options that are off, see OffOption
+
+	// MenusChange is when other menus come into force by their schedules; zero: never.
+	MenusChange time.Time
+
+	menus     menuSet
+	published *Edition            // of all published menus
+	ends      map[int64]time.Time // by menu version; see Ends
+}
+
+// newSnapshot returns the menu of a branch at an instant.
+func newSnapshot(b Branch, c Content, now time.Time) (*Snapshot, error) {
+	menus := c.Menus
+	if len(menus) == 0 {
+		menus = []PublishedMenu{{VersionID: c.Edition.VersionID}}
+	}
+	set, err := newMenuSet(menus, b.Calendar())
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{
+		Branch: b, Quotas: c.Quotas, Off: c.Off, OffOptions: c.OffOptions, menus: set, published: c.Edition,
+	}
+	return s.at(now), nil
+}
+
+// at returns the snapshot with the menus in force at an instant.
+func (s *Snapshot) at(now time.Time) *Snapshot {
+	next := *s
+	parts, changes := s.menus.at(now)
+	next.ends = s.menus.ends(now)
+	if next.MenusChange = changes; s.Edition == nil || s.VersionID != CombinationID(s.Branch.ID, parts) {
+		next.Edition = s.published.Combine(parts)
+	}
+	return &next
+}
+
+// ended reports whether other menus may have come into force.
+func (s *Snapshot) ended(now time.Time) bool {
+	return !s.MenusChange.IsZero() && !now.Before(s.MenusChange)
+}
+
+// Published returns the snapshot with all published menus, whatever their schedules.
+func (s *Snapshot) Published() *Snapshot {
+	all := *s
+	all.Edition = s.published
+	return &all
 }
 
 // Quota returns the standing daily quota of an item, whether or not the version has it; limited is false if there is
@@ -148,19 +212,20 @@ func (s *Snapshot) Quota(item int64) (quota int64, limited bool) {
 type contentJSON struct {
 	Revision   int64           `json:"revision"`
 	VersionID  int64           `json:"versionId"`
-	MenuID     int64           `json:"menuId"`
 	BranchID   int64           `json:"branchId"`
 	Categories []Category      `json:"categories"`
 	Items      []Item          `json:"items"`
+	Menus      []PublishedMenu `json:"menus,omitempty"`
 	Quotas     map[int64]int64 `json:"quotas"`
 	Off        []int64         `json:"off,omitempty"`
+	OffOptions []int64         `json:"offOptions,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (c Content) MarshalJSON() ([]byte, error) {
 	e := c.Edition
 	return json.Marshal(contentJSON{
-		c.Revision, e.VersionID, e.MenuID, e.BranchID, e.Categories, e.Items, c.Quotas, c.Off,
+		c.Revision, e.VersionID, e.BranchID, e.Categories, e.Items, c.Menus, c.Quotas, c.Off, c.OffOptions,
 	})
 }
 
@@ -170,7 +235,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	edition := NewEdition(j.VersionID, j.MenuID, j.BranchID, j.Categories, j.Items)
-	*c = Content{j.Revision, edition, j.Quotas, j.Off}
+	edition := NewEdition(j.VersionID, j.BranchID, j.Categories, j.Items)
+	*c = Content{j.Revision, j.Menus, edition, j.Quotas, j.Off, j.OffOptions}
 	return nil
 }

@@ -13,7 +13,10 @@ import (
 type Source interface {
 	Branch(ctx context.Context, id int64) (Branch, error)
 	Content(ctx context.Context, branch int64) (Content, error)
+	// Edition returns a version, or a combination of versions that AddCombination has stored.
 	Edition(ctx context.Context, version int64) (*Edition, error)
+	// AddCombination stores the parts of a combination, if its id is new.
+	AddCombination(ctx context.Context, branch int64, parts []MenuPart, now time.Time) error
 }
 
 // SharedCache shares loaded menus between processes; catalogredis implements it. It only saves work: GetOrLoad calls
@@ -51,6 +54,7 @@ var menuAges = cacheAges{fresh: time.Second, linger: 3 * time.Second, stale: 5 *
 type MenuCache struct {
 	source   Source
 	shared   SharedCache
+	now      func() time.Time
 	branches *readThrough[Branch]
 	menus    *readThrough[*Snapshot]
 
@@ -63,7 +67,7 @@ type MenuCache struct {
 
 // NewMenuCache returns an empty cache over a source.
 func NewMenuCache(source Source, shared SharedCache, now func() time.Time) *MenuCache {
-	m := &MenuCache{source: source, shared: shared}
+	m := &MenuCache{source: source, shared: shared, now: now}
 	// Version ids come from requests, so without a limit a client could fill the memory with old versions.
 	m.editions.Max = maxEditions
 	m.branches = newReadThrough(menuAges, now, func(ctx context.Context, id int64, _ *Branch) (Branch, error) {
@@ -78,30 +82,44 @@ func (m *MenuCache) Branch(ctx context.Context, id int64) (Branch, error) {
 	return m.branches.get(ctx, id)
 }
 
-// Active returns the published menu of a branch. An unchanged menu is the same pointer.
+// Active returns the menu of a branch that is in force. An unchanged menu is the same pointer.
 func (m *MenuCache) Active(ctx context.Context, branch int64) (*Snapshot, error) {
 	return m.menus.get(ctx, branch)
 }
 
-// load reads the branch from SQL, and the menu only if the branch's revision has changed.
+// load reads the branch from SQL, and the menus only if the branch's revision has changed.
 func (m *MenuCache) load(ctx context.Context, branch int64, old **Snapshot) (*Snapshot, error) {
 	b, err := m.source.Branch(ctx, branch)
 	if err != nil {
 		return nil, err
 	}
-	// The same pointer shows readers that nothing changed, see LiveMenu.equal.
-	if old != nil && (*old).Branch.Revision == b.Revision {
-		return *old, nil
+	now := m.now()
+	var next *Snapshot
+	switch {
+	case old == nil || (*old).Branch.Revision != b.Revision:
+		c, err := m.shared.GetOrLoad(ctx, branch, b.Revision, func(ctx context.Context) (Content, error) {
+			return m.source.Content(ctx, branch)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if next, err = newSnapshot(b, c, now); err != nil {
+			return nil, err
+		}
+	case (*old).ended(now):
+		next = (*old).at(now)
+	default:
+		return *old, nil // the same pointer shows readers that nothing changed, see LiveMenu.equal
 	}
-	c, err := m.shared.GetOrLoad(ctx, branch, b.Revision, func(ctx context.Context) (Content, error) {
-		return m.source.Content(ctx, branch)
-	})
-	if err != nil {
-		return nil, err
+	if IsCombination(next.VersionID) && (old == nil || (*old).VersionID != next.VersionID) {
+		parts, _ := next.menus.at(now)
+		// Guests read the menu whether or not this succeeds. Without the row, an order that comes after the next change is
+		// refused with menu_version_closed, and its phone reads the menu again.
+		_ = m.source.AddCombination(ctx, branch, parts, now)
 	}
 	// Orders still ask for this version after the next one is published.
-	m.editions.Put(c.Edition.VersionID, c.Edition, cache.Forever())
-	return &Snapshot{Branch: b, Edition: c.Edition, Quotas: c.Quotas, Off: c.Off}, nil
+	m.editions.Put(next.VersionID, next.Edition, cache.Forever())
+	return next, nil
 }
 
 // Version returns a version that the branch has or had published, with the branch's current quotas.
@@ -121,7 +139,9 @@ func (m *MenuCache) Version(ctx context.Context, branch, version int64) (*Snapsh
 	if e.BranchID != branch {
 		return nil, ErrVersion
 	}
-	return &Snapshot{Branch: active.Branch, Edition: e, Quotas: active.Quotas, Off: active.Off}, nil
+	other := *active
+	other.Edition = e
+	return &other, nil
 }
 
 // edition returns a closed version from the cache or SQL. Its items and prices never change, so no invalidation

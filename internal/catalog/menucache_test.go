@@ -53,7 +53,7 @@ func (s *source) Content(_ context.Context, branch int64) (Content, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items := []Item{{ID: 11, DishID: 4, CategoryID: 1, Price: s.price, Active: true}}
-	edition := NewEdition(s.revision, 1, branch, nil, items)
+	edition := NewEdition(s.revision, branch, nil, items)
 	return Content{Revision: s.revision, Edition: edition, Quotas: map[int64]int64{11: 20}, Off: s.off}, s.err
 }
 
@@ -61,13 +61,15 @@ func (s *source) Edition(_ context.Context, version int64) (*Edition, error) {
 	if version > 100 {
 		return nil, ErrVersion
 	}
-	return NewEdition(version, 1, 1+version/50, nil, []Item{{ID: 11, Price: version}}), s.err
+	return NewEdition(version, 1+version/50, nil, []Item{{ID: 11, Price: version}}), s.err
 }
+
+func (s *source) AddCombination(context.Context, int64, []MenuPart, time.Time) error { return s.err }
 
 var errDown = fault.New(fault.Unavailable, "unavailable", "down")
 
-// price returns the active menu's price of item 11, or 0 with an error.
-func price(t *testing.T, m *MenuCache) (int64, error) {
+// activePrice returns the active menu's price of item 11, or 0 with an error.
+func activePrice(t *testing.T, m *MenuCache) (int64, error) {
 	t.Helper()
 	s, err := m.Active(t.Context(), 1)
 	if err != nil {
@@ -79,7 +81,7 @@ func price(t *testing.T, m *MenuCache) (int64, error) {
 
 func wantPrice(t *testing.T, m *MenuCache, want int64) {
 	t.Helper()
-	if got, err := price(t, m); got != want || err != nil {
+	if got, err := activePrice(t, m); got != want || err != nil {
 		t.Errorf("the price is %d, %v; want %d", got, err, want)
 	}
 }
@@ -192,7 +194,7 @@ func TestMenuCache_Active_while_the_source_is_down(t *testing.T) {
 		m.Invalidate(t.Context(), 1)
 		wantPrice(t, m, 100)
 		time.Sleep(time.Minute + time.Second)
-		if _, err := price(t, m); !errors.Is(err, errDown) {
+		if _, err := activePrice(t, m); !errors.Is(err, errDown) {
 			t.Errorf("after five minutes: error %v, want %v", err, errDown)
 		}
 		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })

@@ -198,10 +198,24 @@ func exportRows(s MenuState) []menufile.DishRow {
 		rows = append(rows, menufile.DishRow{
 			Key: keys[i], Category: s.columns(s.Categories[category].Names), Name: s.columns(it.Names),
 			Description: s.texts(it.Descriptions), Price: it.Price, Image: it.ImageURL,
-			Quota: menufile.QuotaCell{Given: it.Quota != nil, Units: it.Quota},
+			Quota: menufile.QuotaCell{Given: it.Quota != nil, Units: it.Quota}, TaxClass: it.TaxClass,
+			Allergens: allergensCell(it.Allergens), Options: s.optionsCell(it.Groups),
+			Diets: menufile.DietsCell{
+				Given: len(it.Diets) > 0, Codes: seq.Map(it.Diets, func(d Diet) string { return string(d) }),
+			},
 		})
 	}
 	return rows
+}
+
+func allergensCell(a *Allergens) menufile.AllergensCell {
+	if a == nil {
+		return menufile.AllergensCell{}
+	}
+	code := func(a Allergen) string { return string(a) }
+	return menufile.AllergensCell{
+		Given: true, Declared: true, Contains: seq.Map(a.Contains, code), MayContain: seq.Map(a.MayContain, code),
+	}
 }
 
 // columns returns the texts of a name in the branch's languages. The text of the first language is never empty: it is
@@ -271,7 +285,7 @@ func (m *MenuFiles) ImportTemplate(
 	if err != nil {
 		return MenuImportResult{}, err
 	}
-	raw, err := m.TemplateFile(state.Branch, name)
+	raw, err := m.templateFile(state.Branch, name, state.knowsTaxClass)
 	if err != nil {
 		return MenuImportResult{}, err
 	}
@@ -280,6 +294,11 @@ func (m *MenuFiles) ImportTemplate(
 
 // TemplateFile returns a template as a file for a branch, which need not exist yet.
 func (m *MenuFiles) TemplateFile(b Branch, name string) ([]byte, error) {
+	return m.templateFile(b, name, func(string) bool { return true })
+}
+
+// templateFile is TemplateFile with those tax classes that the house has: an owner may have deleted some.
+func (m *MenuFiles) templateFile(b Branch, name string, has func(class string) bool) ([]byte, error) {
 	i := slices.IndexFunc(m.Templates, func(t MenuTemplate) bool { return t.Name == name })
 	if i < 0 {
 		return nil, m.unknownTemplate(name)
@@ -287,6 +306,11 @@ func (m *MenuFiles) TemplateFile(b Branch, name string) ([]byte, error) {
 	rows, err := m.Templates[i].Rows(fileOptions(b))
 	if err != nil {
 		return nil, fault.Wrap("menu template "+name, err)
+	}
+	for i := range rows {
+		if !has(rows[i].TaxClass) {
+			rows[i].TaxClass = ""
+		}
 	}
 	raw, err := menufile.Write(menufile.CSV, fileOptions(b), rows)
 	return raw, fault.Wrap("menu template "+name, err)

@@ -80,20 +80,18 @@ func (p *planner) problem(row menufile.DishRow, column string, code menufile.Pro
 // row adds the changes that one row of the file makes.
 func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	category := p.category(row, it)
-	w := ItemWrite{
-		ItemID: it.ItemID, Category: category, Entry: it.Entry,
-		Dish: Dish{
-			ID: it.DishID, CategoryID: it.CategoryID, Names: maps.Clone(it.Names), Descriptions: maps.Clone(it.Descriptions),
-			ImageURL: it.ImageURL,
-		},
-	}
+	w := ItemWrite{ItemID: it.ItemID, Category: category, Entry: it.Entry, Dish: it.dish(), TaxClassBefore: it.TaxClass}
+	w.Dish.Names, w.Dish.Descriptions = maps.Clone(it.Names), maps.Clone(it.Descriptions)
 	w.WriteDish = p.texts(&w.Dish.Names, row.Name, text.Line)
 	w.WriteDish = p.texts(&w.Dish.Descriptions, row.Description, text.Lines) || w.WriteDish
 	w.WriteDish = p.image(row, &w.Dish) || w.WriteDish
+	w.WriteDish = p.facts(row, &w.Dish) || w.WriteDish
 	if id := p.change.Categories[category].ID; !found || id == 0 || id != it.CategoryID {
 		w.WriteDish = true
 	}
-	w.List = !found || !it.Listed || it.Price != row.Price || row.Quota.Given && !equalQuota(it.Quota, row.Quota.Units)
+	optionsChanged := p.options(row, it, &w)
+	quotaChanged := row.Quota.Given && !equalQuota(it.Quota, row.Quota.Units)
+	w.List = !found || !it.Listed || it.Price != row.Price || quotaChanged || optionsChanged
 	w.Entry.Price, w.Entry.Sort = row.Price, nil
 	if row.Quota.Given {
 		w.Entry.Quota = row.Quota.Units
@@ -187,6 +185,35 @@ func (p *planner) image(row menufile.DishRow, d *Dish) bool {
 	return changed
 }
 
+// facts writes a row's tax class, allergens and diets into a dish and reports whether the dish changed.
+func (p *planner) facts(row menufile.DishRow, d *Dish) bool {
+	before := *d
+	switch {
+	case row.TaxClass == "" || row.TaxClass == d.TaxClass:
+	case row.TaxClass == menufile.Clear:
+		d.TaxClass = ""
+	case p.knowsTaxClass(row.TaxClass):
+		d.TaxClass = row.TaxClass
+	default:
+		p.problem(row, "tax_class", menufile.TaxClassUnknown, "This tax class does not exist.")
+	}
+	var edit DeclarationEdit
+	if a := row.Allergens; a.Given {
+		code := func(s string) Allergen { return Allergen(s) }
+		edit.Allergens = &AllergensEdit{a.Declared, Allergens{seq.Map(a.Contains, code), seq.Map(a.MayContain, code)}}
+	}
+	if row.Diets.Given {
+		edit.Diets = new(seq.Map(row.Diets.Codes, func(s string) Diet { return Diet(s) }))
+	}
+	var wrong fault.Problems
+	d.Declaration = edit.apply(d.Declaration, &wrong)
+	// The file has checked its words, so only a contradiction is left: of its own cells, or with what is stored.
+	for _, f := range fault.FieldsOf(wrong.Err()) {
+		p.problem(row, "diets", menufile.DietConflict, "This dish "+fault.PublicText(f)+".")
+	}
+	return d.TaxClass != before.TaxClass || !d.equal(before.Declaration)
+}
+
 // category returns the index of a row's category in change.Categories. It appends the category if it is missing.
 func (p *planner) category(row menufile.DishRow, it MenuItemState) int {
 	base := string(p.base())
@@ -243,7 +270,7 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 
 // planCopy returns the changes that put the items of one menu on another. Dishes are shared; only entries differ.
 func planCopy(from, to MenuState) MenuChange {
-	c := MenuChange{Source: "branch " + strconv.FormatInt(from.Branch.ID, 10)}
+	c := MenuChange{Source: "branch " + strconv.FormatInt(from.Branch.ID, 10), OptionsOf: from.VersionID}
 	keys, taken := keysOf(from), seq.Set(keysOf(to))
 	for i, it := range from.Items {
 		if !it.Listed {
@@ -284,12 +311,18 @@ type MenuState struct {
 	Branch     Branch
 	MenuID     int64 // 0: the branch has no menu
 	DraftID    int64 // 0: there is no draft
+	VersionID  int64 // the version that Items describes; 0: none
 	Items      []MenuItemState
 	Categories []Category        // all categories of the installation, in menu order
+	Library    []LibraryGroup    // option groups that are not retired
 	Images     map[string]bool   // ids of stored images
+	TaxClasses map[string]bool   // codes
 	DishUse    map[int64][]int64 // other branches whose menus have a dish of this menu
 	UsedBy     map[int64][]int64 // branches whose menus have dishes of a category
 }
+
+// knowsTaxClass reports whether a dish can have a tax class; empty is none.
+func (s MenuState) knowsTaxClass(code string) bool { return code == "" || s.TaxClasses[code] }
 
 // MenuItemState is an item of a menu whose dish is not retired, in menu order.
 type MenuItemState struct {
@@ -300,19 +333,32 @@ type MenuItemState struct {
 	Names        Texts
 	Descriptions Texts
 	ImageURL     string
-	Listed       bool // on the version; the entry is zero otherwise
+	TaxClass     string
+	Declaration
+	Listed bool // on the version; the entry is zero otherwise
 	Entry
+	Groups []VersionGroup // on the version
+}
+
+// dish returns the dish of the item as it is stored.
+func (it MenuItemState) dish() Dish {
+	return Dish{
+		ID: it.DishID, CategoryID: it.CategoryID, Names: it.Names, Descriptions: it.Descriptions, ImageURL: it.ImageURL,
+		TaxClass: it.TaxClass, Declaration: it.Declaration,
+	}
 }
 
 // MenuChange is the data that an import writes. Its rows refer to categories by index.
 type MenuChange struct {
 	Categories []CategoryWrite
+	Groups     []GroupWrite
 	Items      []ItemWrite
 	Created    int
 	Updated    int
 	Preview    []PreviewRow // all dishes of the import, also unchanged ones
 	Source     string       // the source of the import, for the audit log
 	Rows       bool         // the audit log gets an entry for each item, instead of one for the import
+	OptionsOf  int64        // the version from which the draft's dishes get their options; 0: they keep them
 }
 
 // CategoryWrite creates a category, or changes the names of one.
@@ -328,9 +374,12 @@ type ItemWrite struct {
 	Dish      Dish  // id 0 for a new dish; its category is Category
 	Category  int   // index in MenuChange.Categories; -1 keeps the dish's category
 	WriteDish bool
-	Key       string // stored for the item; empty keeps what is stored
-	List      bool   // writes the entry in the version
-	Entry     Entry
+	// TaxClassBefore is the stored tax class of the dish: a change is checked against the rates of branches.
+	TaxClassBefore string
+	Key            string // stored for the item; empty keeps what is stored
+	List           bool   // writes the entry in the version
+	Entry          Entry
+	Groups         *[]GroupUse // replaces the options in the version; nil keeps them
 }
 
 // MenuFileStore stores imported menus; catalogsql implements it.

@@ -37,6 +37,8 @@ type MenuRow struct {
 	Names        Texts
 	Descriptions Texts
 	Image        *string // image id; empty removes the image
+	TaxClass     *string // code; empty removes it
+	Declared     DeclarationEdit
 	Price        int64
 	Quota        *int64
 	Before       *RowState // the row as it was read; nil: do not compare
@@ -138,16 +140,15 @@ func (it MenuItemState) rowState() RowState {
 
 // planRow returns the changes that one row makes to its item. The item is zero for a dish that was never on this menu.
 func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrite, error) {
-	current := Dish{
-		ID: it.DishID, CategoryID: it.CategoryID, Names: it.Names, Descriptions: it.Descriptions, ImageURL: it.ImageURL,
-	}
-	w := ItemWrite{ItemID: it.ItemID, Dish: current, Category: -1, Entry: it.Entry}
-	edit := DishEdit{CategoryID: r.CategoryID, Names: r.Names, Descriptions: r.Descriptions, Image: r.Image}
+	current := it.dish()
+	w := ItemWrite{ItemID: it.ItemID, Dish: current, Category: -1, Entry: it.Entry, TaxClassBefore: it.TaxClass}
+	edit := DishEdit{CategoryID: r.CategoryID, Names: r.Names, Descriptions: r.Descriptions, Image: r.Image,
+		TaxClass: r.TaxClass, Declared: r.Declared}
 	switch {
 	case r.DishID != 0 && it.DishID == 0:
 		// The other menus that show a dish are known only for dishes of this menu. Without them the permission to
 		// change the dish cannot be checked.
-		if edit.CategoryID != nil || edit.Names != nil || edit.Descriptions != nil || edit.Image != nil {
+		if edit.changes() {
 			return w, ErrItem
 		}
 		w.Dish.ID = r.DishID
@@ -159,7 +160,8 @@ func planRow(s MenuState, by authz.Actor, r MenuRow, it MenuItemState) (ItemWrit
 			return w, err
 		}
 		w.WriteDish = w.Dish.CategoryID != current.CategoryID || w.Dish.ImageURL != current.ImageURL ||
-			!maps.Equal(w.Dish.Names, current.Names) || !maps.Equal(w.Dish.Descriptions, current.Descriptions)
+			!maps.Equal(w.Dish.Names, current.Names) || !maps.Equal(w.Dish.Descriptions, current.Descriptions) ||
+			w.Dish.TaxClass != current.TaxClass || !w.Dish.equal(current.Declaration)
 	}
 	if w.WriteDish {
 		if err := s.checkDishWrite(by, current, w.Dish); err != nil {
@@ -181,6 +183,9 @@ func (s MenuState) checkDishWrite(by authz.Actor, current, d Dish) error {
 	}
 	if !slices.ContainsFunc(s.Categories, func(c Category) bool { return c.ID == d.CategoryID }) {
 		return ErrCategory
+	}
+	if d.TaxClass != current.TaxClass && !s.knowsTaxClass(d.TaxClass) {
+		return ErrTaxClass
 	}
 	if id := ImageIDOf(d.ImageURL); d.ImageURL != current.ImageURL && d.ImageURL != "" && !s.Images[id] {
 		return ErrImageUnknown

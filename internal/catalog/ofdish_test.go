@@ -4,7 +4,7 @@ import "testing"
 
 // A dish is sold under its first offered item, or under its first item if none is offered.
 func TestEdition_OfDish(t *testing.T) {
-	e := NewEdition(5, 1, 1, nil, []Item{
+	e := NewEdition(5, 1, nil, []Item{
 		{ID: 11, DishID: 4, Active: true}, {ID: 12, DishID: 4, Active: true}, {ID: 13, DishID: 5}, {ID: 14, DishID: 5, Active: true},
 		{ID: 15, DishID: 6}, {ID: 16, DishID: 6}, {ID: 17, DishID: 7, Active: true}, {ID: 18, DishID: 7},
 	})
@@ -13,7 +13,7 @@ func TestEdition_OfDish(t *testing.T) {
 			t.Errorf("dish %d is item %d, %t; want %d", dish, it.ID, ok, want)
 		}
 	}
-	if _, ok := NewEdition(1, 1, 1, nil, nil).OfDish(4); ok {
+	if _, ok := NewEdition(1, 1, nil, nil).OfDish(4); ok {
 		t.Error("an empty menu has a dish")
 	}
 }

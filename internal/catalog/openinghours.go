@@ -91,7 +91,7 @@ func minuteOfDay(s string) (int, bool) {
 
 // invalidHours refuses opening hours and names the field that is wrong.
 func invalidHours(field, format string, args ...any) error {
-	return fault.Newf(fault.Invalid, "invalid", format, args...).With("field", "openingHours."+field)
+	return fault.Newf(fault.Invalid, "invalid", format, args...).With("field", field)
 }
 
 // spansOf validates the periods of a day and returns them by their start.
@@ -125,7 +125,11 @@ type schedule struct {
 	weekly     map[time.Weekday][]span // nil: open all day
 	exceptions map[string][]span
 	calendar   *Calendar
-	last       atomic.Pointer[phase]
+	prefix     string // of field names in errors
+	day        []span // of a day while weekly is nil
+	// The first and the last date; empty: no limit. Other dates have no spans.
+	from, through string
+	last          atomic.Pointer[phase]
 }
 
 // phase is an interval in which a branch is open or closed throughout.
@@ -134,19 +138,20 @@ type phase struct {
 	start, end time.Time // end is zero if no change is known
 }
 
-// newSchedule validates opening hours and compiles them for a time zone. It returns nil for empty hours.
-func newSchedule(h OpeningHours, c *Calendar) (*schedule, error) {
+// newSchedule validates opening hours and compiles them for a time zone. It returns nil for empty hours. prefix comes
+// before the names of fields in errors.
+func newSchedule(prefix string, h OpeningHours, c *Calendar) (*schedule, error) {
 	if h.Empty() {
 		return nil, nil //nolint:nilnil // nil means always open
 	}
-	s := &schedule{calendar: c, exceptions: map[string][]span{}}
+	s := &schedule{calendar: c, exceptions: map[string][]span{}, prefix: prefix, day: allDay}
 	periods := 0
 	for day, list := range h.Weekly {
 		n := slices.Index(weekdays[:], day)
 		if n < 0 {
-			return nil, invalidHours("weekly", "%q is not a weekday. Use mon, tue, wed, thu, fri, sat or sun.", string(day))
+			return nil, invalidHours(prefix+"weekly", "%q is not a weekday. Use mon, tue, wed, thu, fri, sat or sun.", string(day))
 		}
-		spans, err := spansOf("weekly."+string(day), list)
+		spans, err := spansOf(prefix+"weekly."+string(day), list)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +163,7 @@ func newSchedule(h OpeningHours, c *Calendar) (*schedule, error) {
 	}
 	// A week without any period would close the branch permanently. There is a separate switch for that.
 	if s.weekly != nil && periods == 0 {
-		return nil, invalidHours("weekly", "Opening hours need a period on at least one weekday.")
+		return nil, invalidHours(prefix+"weekly", "Opening hours need a period on at least one weekday.")
 	}
 	if err := s.addExceptions(h.Exceptions); err != nil {
 		return nil, err
@@ -168,10 +173,10 @@ func newSchedule(h OpeningHours, c *Calendar) (*schedule, error) {
 
 func (s *schedule) addExceptions(list []HoursException) error {
 	if len(list) > MaxExceptions {
-		return invalidHours("exceptions", "There are at most %d exceptions.", MaxExceptions)
+		return invalidHours(s.prefix+"exceptions", "There are at most %d exceptions.", MaxExceptions)
 	}
 	for i, e := range list {
-		field := fmt.Sprintf("exceptions[%d]", i)
+		field := fmt.Sprintf("%sexceptions[%d]", s.prefix, i)
 		if _, err := time.Parse(dateLayout, e.Date); err != nil {
 			return invalidHours(field+".date", "A date must look like 2026-12-24.")
 		}
@@ -195,13 +200,13 @@ func (s *schedule) addExceptions(list []HoursException) error {
 func (s *schedule) checkOvernight(list []HoursException) error {
 	for n := range weekdays {
 		if s.weekly != nil && overlaps(s.weekly[time.Weekday(n)], s.weekly[time.Weekday((n+1)%7)]) {
-			return invalidHours("weekly."+string(weekdays[n]), "A period runs into the opening hours of the next day.")
+			return invalidHours(s.prefix+"weekly."+string(weekdays[n]), "A period runs into the opening hours of the next day.")
 		}
 	}
 	for i, e := range list {
 		date, _ := time.Parse(dateLayout, e.Date) // validated before
 		if overlaps(s.on(date.AddDate(0, 0, -1)), s.on(date)) || overlaps(s.on(date), s.on(date.AddDate(0, 0, 1))) {
-			return invalidHours(fmt.Sprintf("exceptions[%d].periods", i),
+			return invalidHours(fmt.Sprintf("%sexceptions[%d].periods", s.prefix, i),
 				"The hours of %s run into those of the day before or after.", e.Date)
 		}
 	}
@@ -215,11 +220,15 @@ func overlaps(day, next []span) bool {
 
 // on returns the spans of a date. The date is midnight in UTC.
 func (s *schedule) on(date time.Time) []span {
-	if spans, ok := s.exceptions[date.Format(dateLayout)]; ok {
+	day := date.Format(dateLayout)
+	if day < s.from || s.through != "" && day > s.through {
+		return nil
+	}
+	if spans, ok := s.exceptions[day]; ok {
 		return spans
 	}
 	if s.weekly == nil {
-		return allDay
+		return s.day
 	}
 	return s.weekly[date.Weekday()]
 }
@@ -281,13 +290,21 @@ func (s *schedule) find(t time.Time) phase {
 	return open
 }
 
-// horizon returns how many days ahead a change is searched: a week beyond the last exception, because hours repeat
-// weekly.
+// horizon returns how many days ahead a change is searched: a week beyond the last date that is named, because hours
+// repeat weekly.
 func (s *schedule) horizon(today time.Time) int {
 	days := 8
-	for date := range s.exceptions {
+	reach := func(date string) {
 		at, _ := time.Parse(dateLayout, date) // validated before
 		days = max(days, min(int(at.Sub(today)/(24*time.Hour))+8, maxHorizon))
+	}
+	for date := range s.exceptions {
+		reach(date)
+	}
+	for _, date := range []string{s.from, s.through} {
+		if date != "" {
+			reach(date)
+		}
 	}
 	return days
 }

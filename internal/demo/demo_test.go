@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,8 +26,8 @@ import (
 
 func TestRestaurant_is_sound(t *testing.T) {
 	r := testenv.Must(read())(t)
-	if len(r.branches) != 2 || len(r.dishes) != 28 || len(r.tables) != 12 {
-		t.Errorf("%d branches, %d dishes, %d tables, want 2, 28, 12", len(r.branches), len(r.dishes), len(r.tables))
+	if len(r.branches) != 3 || len(r.dishes) != 42 || len(r.tables) != 18 {
+		t.Errorf("%d branches, %d dishes, %d tables, want 3, 42, 18", len(r.branches), len(r.dishes), len(r.tables))
 	}
 	for _, b := range r.branches {
 		if _, err := catalog.NewBranch(catalog.Branch{
@@ -35,9 +36,19 @@ func TestRestaurant_is_sound(t *testing.T) {
 		}); err != nil {
 			t.Errorf("branch %s: %v", b.Name, err)
 		}
+		classes := []string{catalog.ClassFood, catalog.ClassSoftDrink, catalog.ClassAlcohol, catalog.ClassPackaging}
+		if b.Pricing == nil {
+			continue
+		}
+		testenv.NoError(t, b.Pricing.Check(classes))
+		for _, d := range r.dishes {
+			if d.branch.ID == b.ID && !b.Pricing.Taxes(d.TaxClass) {
+				t.Errorf("%v has no tax rate", d.Names)
+			}
+		}
 	}
-	if len(r.stock) != 8 || len(r.recipes) != 6 {
-		t.Errorf("%d stock items, %d lines of recipes, want 8 and 6", len(r.stock), len(r.recipes))
+	if len(r.stock) != 10 || len(r.recipes) != 8 {
+		t.Errorf("%d stock items, %d lines of recipes, want 10 and 8", len(r.stock), len(r.recipes))
 	}
 	for _, th := range r.stock {
 		if err := (stock.Item{SKU: th.SKU, Name: th.Name, Unit: th.Unit, LowAt: th.LowAt}).Validate(); err != nil || th.Available <= th.LowAt {
@@ -49,17 +60,25 @@ func TestRestaurant_is_sound(t *testing.T) {
 			t.Errorf("a dish takes %d of stock item %d, want at least 1 of an item", l.qty, l.item)
 		}
 	}
-	complete := func(what string, texts catalog.Texts, limit int) {
-		if err := texts.Check(what, limit); err != nil || len(texts) != 3 {
-			t.Errorf("%s in %d locales, %v, want 3", what, len(texts), err)
+	complete := func(what string, texts catalog.Texts, limit int, b branch) {
+		if err := texts.Check(what, limit); err != nil || !slices.Equal(texts.Locales(), slices.Sorted(slices.Values(b.Locales))) {
+			t.Errorf("%s %v, %v, want a text in each of %v", what, texts, err, b.Locales)
 		}
 	}
-	for _, c := range r.categories {
-		complete("category", c.Names, catalog.MaxName)
+	for _, b := range r.branches {
+		for _, c := range b.Categories {
+			complete("category", c.Names, catalog.MaxName, b)
+		}
+		for _, g := range b.OptionGroups {
+			complete("group", g.Names, catalog.MaxName, b)
+			for _, o := range g.Options {
+				complete("option", o.Names, catalog.MaxName, b)
+			}
+		}
 	}
 	for _, d := range r.dishes {
-		complete("dish", d.Names, catalog.MaxName)
-		complete("dish", d.Descriptions, catalog.MaxDescription)
+		complete("dish", d.Names, catalog.MaxName, d.branch)
+		complete("dish", d.Descriptions, catalog.MaxDescription, d.branch)
 		if err := (catalog.Entry{Price: d.Price, Quota: d.Quota}).Check(); err != nil || d.Price == 0 {
 			t.Errorf("%s: price %d, %v, want a valid one above 0", d.Names[catalog.English], d.Price, err)
 		}
@@ -108,8 +127,8 @@ func TestLoad(t *testing.T) {
 			got.Place == nil || *got.Place != (visit.PlanCell{Column: 4}) || got.Shape != visit.ShapeRound {
 			t.Errorf("third table = %v, want a round A3 with a code in column 4", got)
 		}
-		if len(first.Stock) != 8 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {
-			t.Errorf("stock %v, recipes %v, want 8 items and two lines of the first dish", first.Stock, first.Recipes)
+		if len(first.Stock) != 10 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {
+			t.Errorf("stock %v, recipes %v, want 10 items and two lines of the first dish", first.Stock, first.Recipes)
 		}
 		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
 			t.Errorf("Drift = %v, %v, want none", drift, err)
@@ -142,6 +161,29 @@ func TestLoad_keeps_edited_rows(t *testing.T) {
 	})
 }
 
+// The demo of an earlier release had two branches. It stays as it is, also if a branch was added that has the id of the
+// demo's third one.
+func TestLoad_keeps_an_earlier_demo(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := testenv.Must(read())(t)
+		r.branches = r.branches[:firstBranches]
+		insert := func() { testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), r.branchRows(), 0))(t) }
+		for range 2 {
+			insert()
+			testenv.NoError(t, Load(t.Context(), db))
+			all := testenv.Must(catalogsql.New(db, nil).Branches(t.Context()))(t)
+			if len(all) != len(r.branches) {
+				t.Fatalf("%d branches, want %d", len(all), len(r.branches))
+			}
+			r.branches = append(r.branches, r.branches[0])
+			r.branches[firstBranches].ID, r.branches[firstBranches].Name = 3, "Huế"
+		}
+		if tables := testenv.Must(visitsql.New(db).Tables(t.Context(), 0))(t); len(tables) != 0 {
+			t.Errorf("a load of the demo that existed inserted %d tables", len(tables))
+		}
+	})
+}
+
 func TestLoad_at_once(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var wg sync.WaitGroup
@@ -153,8 +195,8 @@ func TestLoad_at_once(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := len(contentOf(t, db).Tables); n != 12 {
-			t.Errorf("%d tables, want 12", n)
+		if n := len(contentOf(t, db).Tables); n != 18 {
+			t.Errorf("%d tables, want 18", n)
 		}
 	})
 }
@@ -165,13 +207,39 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Int("id", func(int) int64 { return 2 }).Text("name", func(int) string { return "Chez Rémy" }).
 			Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
 			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
-			Int("minutes", func(int) int64 { return 60 })
+			Int("minutes", func(int) int64 { return 60 }).Text("pricing", func(int) string { return "" })
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)
 		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
 			t.Fatalf("the demo was loaded into another restaurant: error %v, want ErrTaken", err)
 		}
 		if all, err := catalogsql.New(db, nil).Branches(t.Context()); len(all) != 1 || err != nil {
 			t.Errorf("%d branches, %v, want 1", len(all), err)
+		}
+	})
+}
+
+// The options of the demo could be published as they are, and its new dishes can be ordered.
+func TestLoad_options(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		testenv.NoError(t, Load(t.Context(), db))
+		store := catalogsql.New(db, nil)
+		_, lines := testenv.Must2(store.Lines(t.Context(), authz.System(), 5))(t)
+		testenv.NoError(t, catalog.CheckLines(lines))
+		edition := testenv.Must(store.Content(t.Context(), 1))(t).Edition
+		for item, c := range map[int64]struct {
+			chosen []catalog.ChosenOption
+			want   int64
+		}{
+			36: {[]catalog.ChosenOption{{OptionID: 2, Qty: 1}, {OptionID: 4, Qty: 1}, {OptionID: 6, Qty: 2}}, 61000},
+			37: {[]catalog.ChosenOption{{OptionID: 11, Qty: 1}, {OptionID: 14, Qty: 1, Options: []catalog.ChosenOption{{OptionID: 8, Qty: 1}}}}, 117000},
+		} {
+			it, _ := edition.Item(item)
+			if got, err := it.Configure(c.chosen, nil); err != nil || got.Price != c.want {
+				t.Errorf("item %d costs %d, %v, want %d", item, got.Price, err, c.want)
+			}
+			if _, err := it.Configure(nil, nil); !errors.Is(err, catalog.ErrOptions) {
+				t.Errorf("item %d without options: error %v, want ErrOptions", item, err)
+			}
 		}
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/fault"
 	"comanda/internal/sqldb"
@@ -25,9 +27,13 @@ var stmt = stmts.Must
 // ErrTaken refuses a database of a real restaurant.
 var ErrTaken = fault.New(fault.Conflict, "not_a_demo", "The database holds another restaurant; the demo needs its own.")
 
+// errLoaded ends the transaction of a second load, which may have inserted branches that an earlier release's demo lacks.
+var errLoaded = errors.New("demo: loaded already")
+
 // Load inserts the demo restaurant into a migrated database. A database that has it already is not changed, so that edits
-// survive a restart; one with another restaurant is ErrTaken. Concurrent calls insert it once, because the branches' rows
-// come first and their ids are fixed.
+// survive a restart, even if an earlier release has loaded it without the newer branches: their ids may be in use. A
+// database with another restaurant is ErrTaken. Concurrent calls insert it once, because the branches' rows come first and
+// their ids are fixed.
 func Load(ctx context.Context, db *sqldb.DB) error {
 	r, err := read()
 	if err != nil {
@@ -35,15 +41,15 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 	}
 	instant := db.Now()
 	now := instant.UnixMilli()
-	return db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		fresh, err := tx.Exec(ctx, stmt("branch_insert"), r.branchRows(), now)
 		if err != nil {
 			return err
 		}
-		// Some branches existed already: either all are the demo's own and nothing has to be done, or another
+		// Some branches existed already: either they are the demo's own and nothing has to be done, or another
 		// restaurant has their ids.
-		if fresh < int64(len(r.branches)) {
-			return r.same(ctx, tx, fresh)
+		if existed := int64(len(r.branches)) - fresh; existed > 0 {
+			return r.same(ctx, tx, existed)
 		}
 		tx.Queue(stmt("category_insert"), r.categoryRows(), now)
 		tx.Queue(stmt("dish_insert"), r.dishRows(), now)
@@ -51,6 +57,7 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		tx.Queue(stmt("item_insert"), r.itemRows())
 		tx.Queue(stmt("version_insert"), r.versionRows(), now)
 		tx.Queue(stmt("entry_insert"), r.entryRows())
+		r.queueOptions(tx, now)
 		r.queueStock(tx, instant)
 		tx.Queue(stmt("table_insert"), r.tableRows())
 		tx.Queue(stmt("qr_insert"), r.qrRows(), now)
@@ -62,6 +69,10 @@ func Load(ctx context.Context, db *sqldb.DB) error {
 		rows.Close()
 		return rows.Err()
 	})
+	if errors.Is(err, errLoaded) {
+		return nil
+	}
+	return err
 }
 
 // documents returns the demo's categories and dishes, whose documents must be built beside those of its menus.
@@ -76,15 +87,21 @@ func (r restaurant) documents() []documentsql.Change {
 	return []documentsql.Change{categories, dishes}
 }
 
-// same returns ErrTaken unless all branches exist under the demo's names.
-func (r restaurant) same(ctx context.Context, tx sqldb.Tx, fresh int64) error {
-	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("branch_conflict"), sqldb.NewRowSet(len(r.branches)).
+// firstBranches is the number of branches that the demo has had since the first release. They identify it.
+const firstBranches = 2
+
+// same returns errLoaded if the demo's first branches are those that existed, and ErrTaken otherwise.
+func (r restaurant) same(ctx context.Context, tx sqldb.Tx, existed int64) error {
+	_, found, err := sqldb.One(ctx, tx, sqldb.Value[string], stmt("branch_conflict"), sqldb.NewRowSet(firstBranches).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).
 		Text("name", func(i int) string { return r.branches[i].Name }))
-	if err == nil && (found || fresh > 0) {
+	switch {
+	case err != nil:
+		return err
+	case found, existed < firstBranches:
 		return ErrTaken
 	}
-	return err
+	return errLoaded
 }
 
 func (r restaurant) branchRows() *sqldb.RowSet {
@@ -95,7 +112,16 @@ func (r restaurant) branchRows() *sqldb.RowSet {
 		Text("timezone", func(i int) string { return r.branches[i].Timezone }).
 		Int("hour", func(i int) int64 { return int64(r.branches[i].DayStart) }).
 		Text("locales", func(i int) string { return text(r.branches[i].Locales) }).
-		Int("minutes", func(i int) int64 { return int64(r.branches[i].AutoCloseMinutes) })
+		Int("minutes", func(i int) int64 { return int64(r.branches[i].AutoCloseMinutes) }).
+		Text("pricing", func(i int) string { return r.branches[i].pricing() })
+}
+
+// pricing returns the stored form of a branch's pricing, which is empty for none.
+func (b branch) pricing() string {
+	if b.Pricing == nil {
+		return ""
+	}
+	return text(b.Pricing)
 }
 
 func (r restaurant) categoryRows() *sqldb.RowSet {
@@ -111,7 +137,10 @@ func (r restaurant) dishRows() *sqldb.RowSet {
 		Text("image_url", func(i int) string { return "/media/" + strconv.FormatInt(r.dishes[i].ID, 10) }).
 		Int("category_id", func(i int) int64 { return r.dishes[i].category }).
 		Text("names", func(i int) string { return text(r.dishes[i].Names) }).
-		Text("descriptions", func(i int) string { return text(r.dishes[i].Descriptions) })
+		Text("descriptions", func(i int) string { return text(r.dishes[i].Descriptions) }).
+		Text("tax_class", func(i int) string { return r.dishes[i].TaxClass }).
+		Text("allergens", func(i int) string { return allergens(r.dishes[i].Declaration) }).
+		Text("diets", func(i int) string { return diets(r.dishes[i].Declaration) })
 }
 
 func (r restaurant) menuRows() *sqldb.RowSet {
@@ -144,6 +173,42 @@ func (r restaurant) entryRows() *sqldb.RowSet {
 		Int("sort", func(i int) int64 { return r.dishes[i].sort }).
 		Int("price", func(i int) int64 { return r.dishes[i].Price }).
 		NullInt("quota", r.quota)
+}
+
+// queueOptions queues the library of options and the groups of dishes on the published menus.
+func (r restaurant) queueOptions(tx sqldb.Tx, now int64) {
+	tx.Queue(stmt("group_insert"), sqldb.NewRowSet(len(r.optionGroups)).
+		Int("id", func(i int) int64 { return r.optionGroups[i].ID }).
+		Text("kind", func(i int) string { return string(r.optionGroups[i].Kind) }).
+		Text("names", func(i int) string { return text(r.optionGroups[i].Names) }), now)
+	tx.Queue(stmt("choice_insert"), sqldb.NewRowSet(len(r.options)).
+		Int("id", func(i int) int64 { return r.options[i].ID }).
+		Int("group_id", func(i int) int64 { return r.options[i].group }).
+		Text("names", func(i int) string { return text(r.options[i].Names) }).
+		Text("short_name", func(i int) string { return r.options[i].ShortName }).
+		NullInt("dish_id", func(i int) (int64, bool) { return r.options[i].DishID, r.options[i].DishID != 0 }).
+		Int("sort", func(i int) int64 { return r.options[i].sort }).
+		Text("allergens", func(i int) string { return allergens(r.options[i].Declaration) }).
+		Text("diets", func(i int) string { return diets(r.options[i].Declaration) }))
+	tx.Queue(stmt("version_group_insert"), sqldb.NewRowSet(len(r.dishGroups)).
+		Int("version_id", func(i int) int64 { return r.dishGroups[i].dish.branch.VersionID }).
+		Int("item_id", func(i int) int64 { return r.dishGroups[i].dish.ItemID }).
+		Int("parent_id", func(i int) int64 { return r.dishGroups[i].ParentID }).
+		Int("group_id", func(i int) int64 { return r.dishGroups[i].GroupID }).
+		Int("sort", func(i int) int64 { return r.dishGroups[i].sort }).
+		Int("min_units", func(i int) int64 { return r.dishGroups[i].Min }).
+		Int("max_units", func(i int) int64 { return r.dishGroups[i].Max }).
+		Int("max_each", func(i int) int64 { return r.dishGroups[i].MaxEach }))
+	tx.Queue(stmt("version_choice_insert"), sqldb.NewRowSet(len(r.prices)).
+		Int("version_id", func(i int) int64 { return r.prices[i].group.dish.branch.VersionID }).
+		Int("item_id", func(i int) int64 { return r.prices[i].group.dish.ItemID }).
+		Int("parent_id", func(i int) int64 { return r.prices[i].group.ParentID }).
+		Int("group_id", func(i int) int64 { return r.prices[i].group.GroupID }).
+		Int("choice_id", func(i int) int64 { return r.prices[i].OptionID }).
+		Int("sort", func(i int) int64 { return r.prices[i].sort }).
+		Int("price", func(i int) int64 { return r.prices[i].Price }).
+		Int("is_default", func(i int) int64 { return sqldb.Flag(r.prices[i].Default) }).
+		NullInt("component", func(i int) (int64, bool) { return r.prices[i].component, r.prices[i].component != 0 }))
 }
 
 // quota returns the daily quota of a dish; ok is false for none, which is stored as NULL.
@@ -202,6 +267,16 @@ func (r restaurant) qrRows() *sqldb.RowSet {
 	return sqldb.NewRowSet(len(r.tables)).
 		Text("token", func(int) string { return visit.NewQRToken() }).
 		Int("table_id", func(i int) int64 { return r.tables[i].id })
+}
+
+func allergens(d catalog.Declaration) string {
+	encoded, _ := d.Encode()
+	return encoded
+}
+
+func diets(d catalog.Declaration) string {
+	_, encoded := d.Encode()
+	return encoded
 }
 
 // text returns a value of the file in its stored form.

@@ -1,5 +1,6 @@
-// Package demo is a restaurant to try Comanda with: one branch in Hà Nội and one in Taipei, with 28 dishes in three
-// languages, twelve tables, some quotas and a stock. The data is in restaurant.json.
+// Package demo is a restaurant to try Comanda with. Its branches in Hà Nội and Taipei have 30 dishes in three languages,
+// sizes, toppings and a lunch set, some quotas and a stock, and no taxes. The branch in Berlin has 12 dishes in German and
+// English, two tax rates and a service charge. Each branch has six tables. The data is in restaurant.json.
 package demo
 
 import (
@@ -38,12 +39,55 @@ type branch struct {
 	DayStart         int               `json:"dayStart"`
 	Locales          []catalog.Locale  `json:"locales"`
 	AutoCloseMinutes int               `json:"autoCloseMinutes"`
-	Tables           map[string]string `json:"tables"` // id -> label
+	Pricing          *catalog.Pricing  `json:"pricing"` // nil: orders are the sum of their lines
+	Tables           map[string]string `json:"tables"`  // id -> label
 	MenuID           int64             `json:"menuId"`
 	MenuName         string            `json:"menuName"`
 	VersionID        int64             `json:"versionId"`
 	Stock            []stockItem       `json:"stock"`
+	OptionGroups     []optionGroup     `json:"optionGroups"`
 	Categories       []category        `json:"categories"`
+}
+
+// optionGroup is a group of options in the library.
+type optionGroup struct {
+	ID      int64             `json:"id"`
+	Kind    catalog.GroupKind `json:"kind"`
+	Names   catalog.Texts     `json:"names"`
+	Options []option          `json:"options"`
+}
+
+type option struct {
+	ID        int64         `json:"id"`
+	Names     catalog.Texts `json:"names"`
+	ShortName string        `json:"shortName"`
+	DishID    int64         `json:"dishId"` // COMBO: the dish that it stands for
+	catalog.Declaration
+
+	group, sort int64
+}
+
+// dishGroup is a group of a dish on the menu, with the prices of its options. A default does not cost extra.
+type dishGroup struct {
+	GroupID  int64           `json:"groupId"`
+	ParentID int64           `json:"parentOptionId"` // 0: the dish
+	Min      int64           `json:"min"`
+	Max      int64           `json:"max"`
+	MaxEach  int64           `json:"maxEach"`
+	Options  []pricedOptions `json:"options"`
+
+	dish dish
+	sort int64
+}
+
+type pricedOptions struct {
+	OptionID int64 `json:"optionId"`
+	Price    int64 `json:"price"`
+	Default  bool  `json:"default"`
+
+	group     dishGroup
+	sort      int64
+	component int64 // the menu item of the option's dish; 0 for none
 }
 
 // category is a category of one branch. Its place in the file decides its place in the menu.
@@ -62,9 +106,13 @@ type dish struct {
 	Price        int64            `json:"price"`
 	Prices       prices           `json:"prices"` // in all currencies, for the templates
 	Quota        *int64           `json:"quota"`
+	TaxClass     string           `json:"taxClass"`
 	Names        catalog.Texts    `json:"names"`
 	Descriptions catalog.Texts    `json:"descriptions"`
 	Takes        map[string]int64 `json:"takes"` // stock that one portion takes: sku -> quantity
+	Groups       []dishGroup      `json:"groups"`
+
+	catalog.Declaration // missing for dishes that show what guests see without one
 
 	branch   branch
 	category int64
@@ -102,6 +150,11 @@ type restaurant struct {
 	dishes     []dish
 	stock      []stockItem
 	recipes    []recipeLine
+
+	optionGroups []optionGroup
+	options      []option
+	dishGroups   []dishGroup
+	prices       []pricedOptions
 }
 
 // read parses the embedded file into lists. It sorts the tables, because a map has no order. Menus keep the order of
@@ -137,21 +190,57 @@ func read() (restaurant, error) {
 			}
 		}
 	}
+	for _, b := range r.branches {
+		r = r.withOptions(b)
+	}
 	return r, nil
 }
 
-// templateNames are the names of the menus as templates, by branch.
+// withOptions returns the lists with the options of a branch's dishes.
+func (r restaurant) withOptions(b branch) restaurant {
+	dishes, items := map[int64]int64{}, map[int64]int64{} // dish by option, item by dish
+	for _, d := range r.dishes {
+		items[d.ID] = d.ItemID
+	}
+	for _, g := range b.OptionGroups {
+		r.optionGroups = append(r.optionGroups, g)
+		for n, o := range g.Options {
+			o.group, o.sort = g.ID, int64(n)
+			dishes[o.ID] = o.DishID
+			r.options = append(r.options, o)
+		}
+	}
+	for _, d := range r.dishes {
+		if d.branch.ID != b.ID {
+			continue
+		}
+		for n, g := range d.Groups {
+			g.dish, g.sort = d, int64(n)
+			r.dishGroups = append(r.dishGroups, g)
+			for i, p := range g.Options {
+				p.group, p.sort, p.component = g, int64(i), items[dishes[p.OptionID]]
+				r.prices = append(r.prices, p)
+			}
+		}
+	}
+	return r
+}
+
+// templateNames are the names of the menus as templates, by branch. Berlin's is none: its dishes have prices in euros and
+// names in two languages only.
 var templateNames = map[int64]string{1: "hanoi", 2: "taipei"}
 
 // MenuTemplates returns the demo's menus as templates. They have no pictures: those are drawings, which only the demo
 // serves.
 func MenuTemplates() []catalog.MenuTemplate {
 	r, err := read()
-	all := make([]catalog.MenuTemplate, len(r.branches))
-	for i, b := range r.branches {
-		all[i] = catalog.MenuTemplate{
-			Name: templateNames[b.ID],
-			Rows: func(o menufile.Options) ([]menufile.DishRow, error) { return b.rows(o), err },
+	all := make([]catalog.MenuTemplate, 0, len(templateNames))
+	for _, b := range r.branches {
+		if name, ok := templateNames[b.ID]; ok {
+			all = append(all, catalog.MenuTemplate{
+				Name: name,
+				Rows: func(o menufile.Options) ([]menufile.DishRow, error) { return b.rows(o), err },
+			})
 		}
 	}
 	return all

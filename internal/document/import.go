@@ -235,7 +235,8 @@ func (p *importPass) checkDuplicates(ctx context.Context, e *Entity, batch []Rec
 	if err != nil {
 		return err
 	}
-	what := strings.Join(e.UniqueTogether, " and ")
+	last := len(e.UniqueTogether) - 1
+	what := strings.Join(e.UniqueTogether[:last], ", ") + " and " + e.UniqueTogether[last]
 	for i, r := range batch {
 		v := uniqueValue{entity: e}
 		for at, f := range e.Fields {

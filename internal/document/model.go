@@ -109,7 +109,8 @@ var Category = define(Entity{
 })
 
 // Dish is a dish of the restaurant. Its price is that of the published menu of the first branch, in that branch's
-// currency. The remaining units depend on the branch and the day, so stock and soldToday are always null here.
+// currency. branches says what each branch has and can sell now, see catalog.DishSale; stock and soldToday are the sums,
+// and available is true if any branch can sell it. A dish that is on no published menu has no branches.
 var Dish = define(Entity{
 	Name: "dish", Keys: keyspace.DishDocuments, Numeric: true,
 	Fields: withCommonFields(
@@ -121,10 +122,13 @@ var Dish = define(Entity{
 		Field{Name: "stock", Kind: Number, Null: true, Derived: true},
 		Field{Name: "soldToday", Kind: Number, Null: true, Derived: true},
 		Field{Name: "available", Kind: Flag, Derived: true},
+		Field{Name: "onMenu", Kind: Flag, Derived: true},
+		Field{Name: "branches", Kind: Object, Derived: true},
 		Field{Name: "names", Kind: Object, Typed: text.Line},
 		Field{Name: "descriptions", Kind: Object, Optional: true, Typed: text.Lines}),
 	Indexes: indexes{
 		{Name: "category", Field: "categoryId", Keys: keys(keyspace.DishesByCategory, keyspace.CategoryDishes)},
+		{Name: "onMenu", Field: "onMenu", OnlyValue: "yes", Keys: keys(keyspace.DishesOnMenu)},
 	},
 })
 
@@ -144,9 +148,10 @@ var CartDetail = define(Entity{
 		{Name: "id", Kind: ID}, {Name: "cartId", Kind: ID, Refers: "cart"}, {Name: "dishId", Kind: ID, Refers: "dish"},
 		{Name: "quantity", Kind: Number, Between: lineQuantity},
 		{Name: "price", Kind: Number, Between: linePrice},
-		{Name: "total", Kind: Number, Derived: true}, {Name: "version", Kind: Number},
+		{Name: "total", Kind: Number, Derived: true},
+		{Name: "options", Kind: Text, Null: true, Optional: true, OmitNull: true}, {Name: "version", Kind: Number},
 	},
-	UniqueTogether: []string{"cartId", "dishId"},
+	UniqueTogether: []string{"cartId", "dishId", "options"},
 	Indexes: indexes{
 		{Name: "cart", Field: "cartId", Keys: keys(keyspace.CartItems, keyspace.CartDetailsByCart)},
 	},
@@ -179,7 +184,7 @@ var OrderDetail = define(Entity{
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
 		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},
-		{Name: "version", Kind: Number},
+		{Name: "options", Kind: Object, Null: true, OmitNull: true}, {Name: "version", Kind: Number},
 	},
 	Indexes: indexes{
 		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},

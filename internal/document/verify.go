@@ -64,6 +64,9 @@ type Verifier struct {
 	Mirror Mirror
 	Pause  func(ctx context.Context) error // between two checks of a difference
 	Report func(Progress)                  // may be nil
+
+	// Pace is called after each batch and may wait; nil compares at full speed, with several workers.
+	Pace func(ctx context.Context) error
 }
 
 const (
@@ -142,7 +145,11 @@ func (c *verifyRun) add(found []Difference) {
 
 // entity compares all documents of an entity, from SQL to Redis.
 func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
-	return forEachBatch(ctx, c.Source, e, "", defaultWorkers, func(ctx context.Context, b batch) error {
+	workers := defaultWorkers
+	if c.Pace != nil {
+		workers = 1
+	}
+	return forEachBatch(ctx, c.Source, e, "", workers, func(ctx context.Context, b batch) error {
 		docs, err := c.Source.Read(ctx, e, b.ids)
 		if err != nil {
 			return err
@@ -153,6 +160,9 @@ func (c *verifyRun) entity(ctx context.Context, e *Entity) error {
 		}
 		c.add(found)
 		c.count(e, b.ids)
+		if c.Pace != nil {
+			return c.Pace(ctx)
+		}
 		return nil
 	})
 }

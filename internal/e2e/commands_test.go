@@ -76,7 +76,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("a table's link is %+v", l)
 			}
 		}
-		if len(links) != 12 || links[0].QR != s.tables[0].QR {
+		if len(links) != 18 || links[0].QR != s.tables[0].QR {
 			t.Errorf("%d tables, the first with %q", len(links), links[0].QR)
 		}
 		s.must("demo", "load") // a second load changes nothing

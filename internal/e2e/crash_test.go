@@ -126,7 +126,7 @@ func (v served) unchanged(t *testing.T) {
 	now := v.guest.get(v.order.ID).order(t)
 	lines := make([]line, len(now.Items))
 	for i, it := range now.Items {
-		lines[i] = line{it.ItemID, it.Qty, it.Notes}
+		lines[i] = line{ItemID: it.ItemID, Qty: it.Qty, Notes: it.Notes}
 	}
 	if d := cmp.Diff(v.request.Items, lines); d != "" || now.Total != v.guest.s.price(v.request.Items) {
 		t.Errorf("order %s for %d, lines (-requested +stored):\n%s", now.ID, now.Total, d)

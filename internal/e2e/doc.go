@@ -39,6 +39,7 @@
 //	TestRoles_manager          staff accounts, their permissions, and the setup of the first owner
 //	TestGuess          guesses at codes and passwords are limited on every path, and do not block other logins
 //	TestMail_survives_crashes        every promised e-mail is sent, whichever process dies
+//	TestMail_order           a customer gets one e-mail that an order was received, and one receipt
 //
 // The business days of the demo's branches change at 21:00 UTC. A run across that instant may fail, because commands
 // show the new day from then on.

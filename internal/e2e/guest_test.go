@@ -67,6 +67,14 @@ type line struct {
 	ItemID string `json:"itemId"`
 	Qty    int64  `json:"qty"`
 	Notes  string `json:"notes,omitempty"`
+
+	Options []chosen `json:"options,omitempty"`
+}
+
+// chosen is a chosen option of a line.
+type chosen struct {
+	OptionID string `json:"optionId"`
+	Qty      int64  `json:"qty"`
 }
 
 type orderRequest struct {

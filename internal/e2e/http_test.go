@@ -34,6 +34,7 @@ type problem struct {
 	RequestID string `json:"requestId"`
 	Lines     []struct {
 		ItemID    string `json:"itemId"`
+		OptionID  string `json:"optionId"`
 		Requested int64  `json:"requested"`
 		Available int64  `json:"available"`
 	} `json:"lines"`

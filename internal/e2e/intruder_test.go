@@ -245,7 +245,7 @@ func TestIntruder_writes_to_Redis(t *testing.T) {
 // arrives after the copy was stored deletes it until the next revision, so each try makes one.
 func (i *intruder) shareMenu(s *installation) (key string) {
 	i.t.Helper()
-	key = "cis:menu:active:v1:" + firstBranch
+	key = "cis:menu:active:v2:" + firstBranch
 	daily := 100
 	s.await(patience, func() error {
 		daily++

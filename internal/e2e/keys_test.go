@@ -80,9 +80,9 @@ func TestKeys(t *testing.T) {
 // corruptions has one fault for each kind of finding: how to cause it, how to repair it, and the expected report.
 var corruptions = map[string]struct{ plant, repair, sample string }{
 	"unknown_key":  {"SET stranger x", "DEL stranger", "stranger: a string"},
-	"wrong_type":   {"RPUSH cis:menu:active:v1:991 x", "DEL cis:menu:active:v1:991", "cis:menu:active:v1:991: a list"},
-	"missing_ttl":  {"SET cis:menu:active:v1:992 x", "DEL cis:menu:active:v1:992", "cis:menu:active:v1:992: may live 5m"},
-	"ttl_too_long": {"SET cis:menu:active:v1:993 x EX 99999", "DEL cis:menu:active:v1:993", "cis:menu:active:v1:993: lives 27h"},
+	"wrong_type":   {"RPUSH cis:menu:active:v2:991 x", "DEL cis:menu:active:v2:991", "cis:menu:active:v2:991: a list"},
+	"missing_ttl":  {"SET cis:menu:active:v2:992 x", "DEL cis:menu:active:v2:992", "cis:menu:active:v2:992: may live 5m"},
+	"ttl_too_long": {"SET cis:menu:active:v2:993 x EX 99999", "DEL cis:menu:active:v2:993", "cis:menu:active:v2:993: lives 27h"},
 	"unexpected_ttl": {
 		"EXPIRE permission:list 5000", "PERSIST permission:list", "permission:list: goes in 1h",
 	},

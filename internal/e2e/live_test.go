@@ -186,14 +186,16 @@ type availability struct {
 	Items    []dish `json:"items"`
 }
 
-// awaitAvailability waits until the stream has shown the state, item by item.
+// awaitAvailability waits until the stream has shown the state. An event has only what has changed: the dish, and the
+// lunch set when the dish, which is one of its options, sells out or is back.
 func (l *live) awaitAvailability(left int64, soldOut bool) {
 	l.t.Helper()
 	for {
 		var a availability
 		l.next("availability", &a)
-		if len(a.Items) != 1 || a.Complete {
-			l.t.Errorf("one item has changed, the event has: %+v", a)
+		others := slices.DeleteFunc(slices.Clone(a.Items), func(d dish) bool { return d.ItemID == pho || d.ItemID == lunchSet })
+		if len(a.Items) == 0 || len(others) > 0 || a.Complete {
+			l.t.Errorf("the dish has changed, the event has: %+v", a)
 		}
 		if a.is(left, soldOut) {
 			return

@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
+	"net/mail"
+	"strings"
 	"testing"
 
 	"comanda/internal/mail/mailtest"
@@ -93,6 +96,74 @@ func TestMail_survives_crashes(t *testing.T) {
 		}
 		if _, ids := acceptedCodes(t, m, ""); len(ids) != late {
 			t.Errorf("%d messages have arrived: %v", len(ids), ids)
+		}
+	}, embedded, servers)
+}
+
+// A member's order is confirmed to the address that was entered with it, and its receipt follows the payment. Nothing is
+// sent twice, also not by a broker that delivers an event again after a restart.
+func TestMail_order(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
+		m := mailtest.New(t)
+		s := open(t, k, mailSettings(m))
+		v := s.first()
+		await := func(subject string) (found *mail.Message) {
+			t.Helper()
+			s.await(patience, func() error {
+				messages, _ := m.Messages()
+				for _, one := range messages {
+					if got, _ := new(mime.WordDecoder).DecodeHeader(one.Header.Get("Subject")); strings.HasPrefix(got, subject) {
+						found = one
+						return nil
+					}
+				}
+				return fmt.Errorf("of %d messages none is %q", len(messages), subject)
+			})
+			return found
+		}
+		lan := s.registerPerson("lan")
+		await("Mã xác nhận của bạn")
+		codes, _ := acceptedCodes(t, m, lan.email)
+		s.send(http.MethodPost, "/auth/otp/verify",
+			map[string]string{"purpose": "VERIFY", "email": lan.email, "code": codes[0]}, "Accept-Language", "en").
+			want(t, http.StatusOK, "") // and this becomes the language of her e-mails
+		await("Welcome")
+		lan.logIn()
+
+		buyer := member{s, lan.id, lan.access, lan.refresh}
+		buyer.addToCart(phoGa, 2).want(t, http.StatusCreated, "")
+		var o checkoutResponse
+		buyer.send(http.MethodPost, "/cart/checkout", map[string]string{
+			"receiverName": "Bà Hoa", "receiverPhone": "0912 345 678", "receiverEmail": "hoa@guests.example", "kind": "PICKUP",
+			"paymentMethod": sandbox, "clientTxnId": "key",
+		}).want(t, http.StatusCreated, "").into(t, &o)
+		received := await("We received your order")
+		s.pay(o.OrderID)
+		receipt := await("Receipt for your order")
+		for name, one := range map[string]*mail.Message{"received": received, "receipt": receipt} {
+			body := plainText(one)
+			for _, part := range []string{"Hello Bà Hoa,", "2 × ", "Total: ", "/shop/orders/" + o.OrderID} {
+				if !strings.Contains(body, part) {
+					t.Errorf("%s has no %q:\n%s", name, part, body)
+				}
+			}
+			if one.Header.Get("To") != "<hoa@guests.example>" || one.Header.Get("List-Unsubscribe") != "" {
+				t.Errorf("%s has the header %v, want the address of the order and no subscription", name, one.Header)
+			}
+		}
+
+		v.stop()
+		v.start()
+		minh := s.registerPerson("minh") // whose code is sent after everything that the restart could repeat
+		s.await(patience, func() error {
+			if codes, _ := acceptedCodes(t, m, minh.email); len(codes) == 0 {
+				return errors.New("no code for Minh")
+			}
+			return nil
+		})
+		s.awaitMailsSent()
+		if messages, _ := m.Messages(); len(messages) != 5 {
+			t.Errorf("%d messages have arrived, want two codes, a welcome, and two about the order", len(messages))
 		}
 	}, embedded, servers)
 }

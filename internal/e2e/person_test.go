@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // person is a person with an account.
@@ -72,6 +73,11 @@ func codeIn(file, to string) string {
 	if err != nil || m.Header.Get("To") != "<"+to+">" {
 		return ""
 	}
+	return sixDigits.FindString(plainText(m))
+}
+
+// plainText returns the plain part of a message; of a message that is not complete, what there is.
+func plainText(m *netmail.Message) string {
 	_, form, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	if err != nil {
 		return ""
@@ -80,8 +86,8 @@ func codeIn(file, to string) string {
 	if err != nil {
 		return ""
 	}
-	text, _ := io.ReadAll(quotedprintable.NewReader(part)) // a partial message has no code
-	return sixDigits.FindString(string(text))
+	text, _ := io.ReadAll(quotedprintable.NewReader(part))
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
 func (p *person) verify(code string) answer {

@@ -29,7 +29,7 @@ func TestLintChannels_sees(t *testing.T) {
 		"a brace":         {func(d *ChannelDecl) { d.Name = "app:{b1}" }, "not allowed"},
 		"nobody's":        {func(d *ChannelDecl) { d.Owner = "" }, "owner"},
 		"no word of loss": {func(d *ChannelDecl) { d.Loss = "" }, "loss is missing"},
-		"named like keys": {func(d *ChannelDecl) { d.Name = "cis:menu:active:v1:7" }, "may have the same name"},
+		"named like keys": {func(d *ChannelDecl) { d.Name = "cis:menu:active:v2:7" }, "may have the same name"},
 	} {
 		d := good
 		c.breaks(&d)

@@ -122,6 +122,7 @@ var (
 
 	CategoryDishes   = DishDocuments.setIndex("category:%id%:dishes", "dish", digits, "")
 	DishesByCategory = DishDocuments.setIndex("dish:index:category:%id%", "dish", digits, "")
+	DishesOnMenu     = DishDocuments.setIndex("dish:index:menu:yes", "menu_version_item", "", "")
 
 	CartByUser        = CartDocuments.uniqueIndex("cart:index:user:%id%", "cart", digits, "")
 	UserCart          = CartDocuments.uniqueIndex("user:%id%:cart", "cart", digits, "")
@@ -186,6 +187,27 @@ func Marker(n int) Key {
 	}
 	return epochMark.key(decimal(int64(n)))
 }
+
+// VerifiedLife is the TTL of the result of a comparison. It is longer than the time to the next one, so that a result
+// stays until operators have seen it.
+const VerifiedLife = 8 * 24 * time.Hour
+
+var (
+	documentsVerified = declare(Decl{
+		Pattern: "document:verified", Type: String, TTL: TTL{VerifiedLife, VerifiedLife}, Class: Lossy,
+		Owner: documentOwner, Purpose: "result of the last comparison of all documents with SQL: time, and differences by kind",
+	})
+	documentsVerifying = declare(Decl{
+		Pattern: "document:verifying", Type: String, TTL: TTL{time.Hour, 3 * time.Hour}, Class: Lossy,
+		Owner: documentOwner, Purpose: "claim of the process that compares all documents with SQL",
+	})
+)
+
+// DocumentsVerified returns the key of the result of the last comparison with SQL.
+func DocumentsVerified() Key { return documentsVerified.key() }
+
+// DocumentsVerifying returns the key of the claim to compare.
+func DocumentsVerifying() Key { return documentsVerifying.key() }
 
 // DocumentKey is a parsed document key.
 type DocumentKey struct {

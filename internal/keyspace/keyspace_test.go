@@ -20,6 +20,7 @@ func every() []Key {
 		ReservationsDue(7), HotInventory(7, "Beer-0.5_l"), VisitByCustomer("a token"), VisitCustomers(aUID), MenuActive(7), MenuActiveLock(7),
 		Rate("login_acct_ip", "192.0.2.7"),
 		Session(aUID), RefreshToken(aUID), RevokedToken("an id"), OneTimeCode("verify", 12),
+		ViewCounts(7, "2026-02-26"), TakenViews(7, "2026-02-26"), MemberViews(12), SoldRank(7, "d-2026-02-26"), ViewedRank(7, "w-2026-02-26"),
 	}...)
 }
 
@@ -36,10 +37,12 @@ func TestBuilders(t *testing.T) {
 		"rsv:no:{b7}:2", "inventory:cap:{b7}", "inventory:reserved:{b7}", "inventory:sold:{b7}",
 		"reservation:{b7}:x-Order.2026_02-26", "reservation:due:{b7}", "hot:inventory:{b7}:Beer-0.5_l",
 		"visit:byCustomer:" + Secret("a token"), "visit:customers:" + aUID,
-		"cis:menu:active:v1:7", "lock:cis:menu:active:v1:7",
+		"cis:menu:active:v2:7", "lock:cis:menu:active:v2:7",
 		"app:rate:login_acct_ip:" + Secret("192.0.2.7"),
 		"app:session:" + aUID, "app:token:refresh:" + Secret(aUID), "app:token:blacklist:" + Secret("an id"),
 		"app:temp:otp:verify:12",
+		"app:counter:views:{b7}:2026-02-26", "app:counter:taken:{b7}:2026-02-26", "views:user:12",
+		"app:rank:sold:7:d-2026-02-26", "app:rank:viewed:7:w-2026-02-26",
 	}
 	testenv.Equal(t, want, got)
 }
@@ -95,11 +98,12 @@ func TestParse(t *testing.T) {
 
 // Every row of the document is a single table row, whatever its text contains.
 func TestMarkdown(t *testing.T) {
-	keys, channels, _ := strings.Cut(Markdown(), "# Redis channels")
+	keys, rest, _ := strings.Cut(Markdown(), "## Abbreviations")
+	short, channels, _ := strings.Cut(rest, "# Redis channels")
 	for _, table := range []struct {
 		text        string
 		cells, rows int
-	}{{keys, 8, len(Declarations())}, {channels, 5, len(Channels())}} {
+	}{{keys, 8, len(Declarations())}, {short, 2, len(Legend())}, {channels, 5, len(Channels())}} {
 		rows := 0
 		for line := range strings.Lines(table.text) {
 			if !strings.HasPrefix(line, "|") {

@@ -21,6 +21,10 @@ func Markdown() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
 			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, cmp.Or(d.Source, "-"), cmp.Or(d.Rebuild, "-"), cell(d.Purpose))
 	}
+	b.WriteString("\n## Abbreviations\n\n| In names | Meaning |\n|---|---|\n")
+	for _, a := range Legend() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Short, cell(a.Meaning))
+	}
 	b.WriteString("\n# Redis channels\n\nProcesses notify each other by pub/sub. Redis stores no messages, and a lost one ")
 	b.WriteString("only delays an update.\nIf Redis uses ACLs, Comanda's user needs these channels (`&name`), with the ")
 	b.WriteString("namespace in front.\n\n| Channel | Owner | Purpose | Message | If a message is lost |\n")

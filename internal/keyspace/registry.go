@@ -182,10 +182,10 @@ var visitCustomers = declare(Decl{
 func VisitCustomers(visit string) Key { return visitCustomers.key(visit) }
 
 var menuActive = declare(Decl{
-	Pattern:  "cis:menu:active:v1:%branch%",
+	Pattern:  "cis:menu:active:v2:%branch%",
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 5 * time.Minute}, Class: Lossy, Owner: "catalog",
-	Source:  "menu_version, menu_version_item",
+	Source:  "menu_version, menu_version_item, menu_version_group, menu_version_choice, choice_off",
 	Purpose: "the published menu as JSON with its seal; the TTL is about 3 minutes, with jitter",
 })
 
@@ -193,7 +193,7 @@ var menuActive = declare(Decl{
 func MenuActive(branch int64) Key { return menuActive.key(decimal(branch)) }
 
 var menuActiveLock = declare(Decl{
-	Pattern:  "lock:cis:menu:active:v1:%branch%",
+	Pattern:  "lock:cis:menu:active:v2:%branch%",
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 3 * time.Second}, Class: Lossy, Owner: "catalog",
 	Purpose: "lock for loading the menu: a random token, compared before the key is deleted",

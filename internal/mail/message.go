@@ -19,10 +19,20 @@ type QueuedMessage struct {
 	Template  string
 	Locale    string
 	Fields    map[string]string
-	Branch    int64 // branch that it is about; 0 for none, as for e-mails about an account
+	Branch    int64  // branch that it is about; 0 for none, as for e-mails about an account
+	OrderID   string // order that it is about; such an e-mail has no Fields, see Sender.OrderContent
+	Subject   string // what else it is about, such as the refund of the order; empty for nothing
 	Created   time.Time
 	Expires   time.Time
 	Attempts  int // including the current one
+}
+
+// TemplateData fills a template. Texts of users are cleaned when the template is filled (E4).
+type TemplateData struct {
+	Fields map[string]string
+	Lists  map[string][]map[string]string // rows by the name of their list
+	Links  []string                       // lines of the text that are links in the HTML part
+	Accent string                         // colour such as #a8321f; empty for none
 }
 
 // Message is a rendered message. It exists in memory only.
@@ -61,6 +71,10 @@ type ReplyError struct {
 func (e *ReplyError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", e.Code, e.Enhanced))
 }
+
+// ErrObsolete reports that an e-mail is not true any more, such as a request to pay an order that was paid meanwhile. It
+// is deleted unsent, like an expired one (E1).
+var ErrObsolete = errors.New("mail: the e-mail is obsolete")
 
 // Store stores the outbox, normally mailsql.
 type Store interface {

@@ -5,20 +5,38 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strings"
 	text "text/template"
 	"unicode"
 	"unicode/utf8"
+
+	"comanda/internal/seq"
 )
 
 // Locales returns the locales of every template, the default first.
 func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 
 // Templates returns the names of all templates.
-func Templates() []string { return []string{"verify", "reset", "welcome", "test"} }
+func Templates() []string {
+	return append([]string{"verify", "reset", "welcome", "email_change", "email_changed", "test"}, OrderTemplates()...)
+}
+
+// OrderTemplates returns the names of the templates of e-mails about orders.
+func OrderTemplates() []string {
+	return []string{
+		"order_received", "order_paid", "order_canceled", "order_expired", "order_refunded", "order_ready",
+	}
+}
+
+// HasCode reports whether e-mails of a template contain a one-time code. Such an e-mail cannot be sent again after it
+// has failed, because its code is deleted (E3).
+func HasCode(template string) bool { return template == "verify" || template == "reset" }
 
 // A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs separated by empty
-// lines. The HTML part is rendered from the same paragraphs, so that both parts have the same content.
+// lines. The HTML part is rendered from the same paragraphs, so that both parts have the same content. The file
+// parts.<locale>.txt has the parts that templates of a locale share.
 //
 //go:embed templates
 var files embed.FS
@@ -32,24 +50,36 @@ var (
 // not a message.
 func loadTemplates() map[string]*text.Template {
 	all := map[string]*text.Template{}
-	for _, name := range Templates() {
-		for _, locale := range Locales() {
+	for _, locale := range Locales() {
+		parts := text.Must(text.New("parts").Option("missingkey=zero").Funcs(rowsOf(nil)).Parse(source("parts." + locale)))
+		for _, name := range Templates() {
 			file := name + "." + locale
-			source, err := fs.ReadFile(files, "templates/"+file+".txt")
-			if err != nil {
-				panic("mail: " + err.Error())
-			}
-			all[file] = text.Must(text.New(file).Option("missingkey=zero").Parse(string(source)))
+			all[file] = text.Must(text.Must(parts.Clone()).New(file).Parse(source(file)))
 		}
 	}
 	return all
 }
 
-const maxField = 200 // characters of a field
+// source returns the text of a template's file.
+func source(file string) string {
+	b, err := fs.ReadFile(files, "templates/"+file+".txt")
+	if err != nil {
+		panic("mail: " + err.Error())
+	}
+	return string(b)
+}
+
+// maxField is the maximum length of a field in bytes. The longest field is an address of 300 characters.
+const maxField = 1200
+
+// Render fills a template with fields, see TemplateData.Render.
+func Render(name, locale string, fields map[string]string) (Message, error) {
+	return TemplateData{Fields: fields}.Render(name, locale)
+}
 
 // Render fills a template. An unknown locale falls back to the default. Fields are cleaned before the template is
 // filled: a line break in one would end the subject. Unknown fields are ignored, missing ones are empty.
-func Render(name, locale string, fields map[string]string) (Message, error) {
+func (c TemplateData) Render(name, locale string) (Message, error) {
 	t, ok := templates[name+"."+locale]
 	if !ok {
 		locale = Locales()[0]
@@ -57,23 +87,55 @@ func Render(name, locale string, fields map[string]string) (Message, error) {
 			return Message{}, fmt.Errorf("mail: there is no template %q", name)
 		}
 	}
+	t, err := t.Clone() // because the function of the lists is part of a template
+	if err != nil {
+		return Message{}, fmt.Errorf("mail: template %s: %w", name, err)
+	}
+	clean := cleaned(c.Fields)
+	var b strings.Builder
+	if err := t.Funcs(rowsOf(c.Lists)).Execute(&b, clean); err != nil {
+		return Message{}, fmt.Errorf("mail: template %s: %w", name, err)
+	}
+	subject, body, _ := strings.Cut(strings.TrimSpace(b.String()), "\n")
+	body = strings.TrimSpace(manyBreaks.ReplaceAllString(body, "\n\n"))
+	m := Message{Subject: strings.TrimSpace(subject), Text: body + "\n"}
+	var h strings.Builder
+	err = page.Execute(&h, map[string]any{
+		"Locale": locale, "Subject": m.Subject, "Code": clean["code"], "Accent": c.Accent,
+		"Paragraphs": seq.Map(strings.Split(body, "\n\n"), c.lines),
+	})
+	m.HTML = h.String()
+	return m, err
+}
+
+// manyBreaks matches what parts leave that were not needed: more than one empty line.
+var manyBreaks = regexp.MustCompile(`\n{3,}`)
+
+// line is a line of a paragraph in the HTML part.
+type line struct {
+	Text string
+	Link bool
+}
+
+// lines returns the lines of a paragraph. Only whole lines that Comanda has made are links: users can fill a line and
+// never start one (E4).
+func (c TemplateData) lines(paragraph string) []line {
+	return seq.Map(strings.Split(paragraph, "\n"), func(s string) line { return line{s, slices.Contains(c.Links, s)} })
+}
+
+// rowsOf returns the function by which templates read lists. Lists are no fields, because a field that is missing is
+// empty only in a map of texts.
+func rowsOf(lists map[string][]map[string]string) text.FuncMap {
+	return text.FuncMap{"rows": func(list string) []map[string]string { return seq.Map(lists[list], cleaned) }}
+}
+
+// cleaned returns fields as a template reads them.
+func cleaned(fields map[string]string) map[string]string {
 	clean := make(map[string]string, len(fields))
 	for k, v := range fields {
 		clean[k] = oneLine(v)
 	}
-	var b strings.Builder
-	if err := t.Execute(&b, clean); err != nil {
-		return Message{}, fmt.Errorf("mail: template %s: %w", name, err)
-	}
-	subject, body, _ := strings.Cut(strings.TrimSpace(b.String()), "\n")
-	body = strings.TrimSpace(body)
-	m := Message{Subject: strings.TrimSpace(subject), Text: body + "\n"}
-	var h strings.Builder
-	err := page.Execute(&h, map[string]any{
-		"Locale": locale, "Subject": m.Subject, "Paragraphs": strings.Split(body, "\n\n"), "Code": clean["code"],
-	})
-	m.HTML = h.String()
-	return m, err
+	return clean
 }
 
 // oneLine keeps user input on one line (E4), and short.

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -20,7 +21,7 @@ func TestRender(t *testing.T) {
 					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {
 					t.Errorf("template %s in %s = %+v, want a subject of one line and no placeholder", name, locale, m)
 				}
-				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name == "verify" || name == "reset") {
+				if has := strings.Contains(m.Text, "\n\n493028\n\n") && strings.Contains(m.HTML, ">493028<"); has != (name == "verify" || name == "reset" || name == "email_change") {
 					t.Errorf("%s %s: contains the code: %t", name, locale, has)
 				}
 				if !strings.Contains(m.Text, recipient) || !strings.Contains(m.HTML, recipient) {
@@ -58,4 +59,14 @@ func TestRender_names(t *testing.T) {
 			r.Fatalf("control characters: %q", m.Text)
 		}
 	})
+}
+
+// Every embedded template is in the list, or its e-mails would never be sent.
+func TestTemplates_are_all_listed(t *testing.T) {
+	for _, e := range testenv.Must(files.ReadDir("templates"))(t) {
+		name, _, _ := strings.Cut(e.Name(), ".")
+		if name != "parts" && name != "page" && !slices.Contains(Templates(), name) {
+			t.Errorf("%s is not in the list of templates", e.Name())
+		}
+	}
 }

@@ -42,9 +42,13 @@ type Sender struct {
 	// transport's sender is used. If it returns an error, all e-mails are delayed.
 	From    func(ctx context.Context, branch int64) (text.Mailbox, error)
 	Decrypt func(fields map[string]string) (map[string]string, error) // decrypts encrypted fields; nil if there are none
-	Now     func() time.Time
-	Log     *slog.Logger
-	Result  func(result string) // counts results: sent, expired, failed, dead; may be nil
+	// OrderContent returns the content of an e-mail about an order, as the order is now. It returns ErrObsolete for an
+	// e-mail that is not true any more and ErrRefused for one that never can be sent. Other errors delay all e-mails.
+	OrderContent func(ctx context.Context, q QueuedMessage) (TemplateData, error)
+
+	Now    func() time.Time
+	Log    *slog.Logger
+	Result func(result string) // counts results: sent, expired (also obsolete), failed, dead; may be nil
 }
 
 // RunOnce sends due messages until none is left. It returns an error when the server is unreachable.
@@ -87,8 +91,14 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	if err != nil {
 		return errors.Join(err, s.release(ctx, []QueuedMessage{q}))
 	}
-	m, err := s.compose(q)
-	if err == nil {
+	m, err := s.compose(ctx, q)
+	switch {
+	case errors.Is(err, ErrObsolete):
+		s.report(ctx, "expired", q, nil)
+		return s.Store.DeleteQueued(ctx, []string{q.ID})
+	case err != nil && !errors.Is(err, ErrRefused):
+		return errors.Join(err, s.release(ctx, []QueuedMessage{q}))
+	case err == nil:
 		m.From = from
 		err = s.send(ctx, m)
 	}
@@ -131,21 +141,33 @@ func (s *Sender) sender(ctx context.Context, branch int64) (text.Mailbox, error)
 // ends and the message is sent again.
 const settleTimeout = 5 * time.Second
 
-// compose decrypts a message and fills its template. Failures are permanent.
-func (s *Sender) compose(q QueuedMessage) (Message, error) {
-	fields := q.Fields
-	if s.Decrypt != nil {
-		var err error
-		if fields, err = s.Decrypt(q.Fields); err != nil {
-			return Message{}, fmt.Errorf("%w: its fields cannot be decrypted", ErrRefused) // E3: the cause may contain them
-		}
+// compose fills a message's template. ErrRefused and ErrObsolete are permanent.
+func (s *Sender) compose(ctx context.Context, q QueuedMessage) (Message, error) {
+	c, err := s.content(ctx, q)
+	if err != nil {
+		return Message{}, err
 	}
-	m, err := Render(q.Template, q.Locale, fields)
+	m, err := c.Render(q.Template, q.Locale)
 	if err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	m.ID, m.To, m.Date = q.ID, q.Recipient, s.Now()
 	return m, nil
+}
+
+// content returns what fills a message's template: its order, or its own fields, decrypted.
+func (s *Sender) content(ctx context.Context, q QueuedMessage) (TemplateData, error) {
+	if q.OrderID != "" && s.OrderContent != nil {
+		return s.OrderContent(ctx, q)
+	}
+	fields := q.Fields
+	if s.Decrypt != nil {
+		var err error
+		if fields, err = s.Decrypt(q.Fields); err != nil {
+			return TemplateData{}, fmt.Errorf("%w: its fields cannot be decrypted", ErrRefused) // E3: the cause may contain them
+		}
+	}
+	return TemplateData{Fields: fields}, nil
 }
 
 // release makes claimed messages due again without counting the attempt (E2). It runs after an error as well, so that

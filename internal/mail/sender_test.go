@@ -434,3 +434,57 @@ func TestStore_backlog(t *testing.T) {
 		expect(1, 0, time.Minute)
 	})
 }
+
+// An e-mail about an order is filled from its order. One that is not true any more is deleted unsent (E1), and one whose
+// order cannot be read waits without losing an attempt (E2).
+func TestSender_orders(t *testing.T) {
+	each(t, func(h *env) {
+		about := sqldb.Load(fstest.MapFS{"order.sql": {Data: []byte(
+			`UPDATE mail_outbox SET order_id = id, subject = 'r1', template = $1`)}}).Must("order")
+		queue := func(ids ...string) {
+			for _, id := range ids {
+				h.write(id, id+"@example.com", time.Hour, map[string]string{})
+			}
+			testenv.Must(h.db.Exec(h.t.Context(), about, "order_refunded"))(h.t)
+		}
+		down := errors.New("database is down")
+		h.sender.OrderContent = func(_ context.Context, q mail.QueuedMessage) (mail.TemplateData, error) {
+			switch q.OrderID {
+			case "o2":
+				return mail.TemplateData{}, mail.ErrObsolete
+			case "o3":
+				return mail.TemplateData{}, fmt.Errorf("%w: its order does not exist", mail.ErrRefused)
+			case "o4":
+				return mail.TemplateData{}, down
+			}
+			return mail.TemplateData{Fields: map[string]string{"number": "A-001", "refund": q.Subject}}, nil
+		}
+		queue("o1", "o2", "o3")
+		h.run()
+		queue("o4")
+		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, down) {
+			h.t.Error(err)
+		}
+		left := map[string]row{}
+		for _, r := range h.rows() {
+			left[r.id] = r
+		}
+		if len(left) != 2 || left["o3"].dead != 1 || left["o4"].dead != 0 || left["o4"].attempts != 0 {
+			h.t.Errorf("e-mails = %+v, want o3 dead, and o4 waiting with all its attempts", left)
+		}
+		messages, raw := h.server.Messages()
+		if len(messages) != 1 || messages[0].Header.Get("Subject") != "Refund for your order A-001" ||
+			!strings.Contains(raw[0], "r1") {
+			h.t.Errorf("%d messages: %v", len(messages), raw)
+		}
+	})
+}
+
+func TestMaskAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"lan@example.com": "l…@example.com", "l@example.com": "l…@example.com", `"a@b"@example.com`: `"…@example.com`,
+		"ánh@example.com": "á…@example.com", "": "…", "lan": "…", "@example.com": "…",
+	} {
+		testenv.Equal(t, mail.MaskAddress(address), want)
+	}
+}

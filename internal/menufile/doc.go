@@ -4,6 +4,9 @@
 // Loyverse. It returns the dishes, or every problem that it finds, each with its row and column, so that an owner can
 // correct a file in one go. Row and column are those that a spreadsheet program shows.
 //
+// Tax classes, allergens and diets are written as words. An empty cell keeps what is stored, so that a file without these
+// columns changes none of them; a dish without allergens has the word none, because an empty cell states nothing.
+//
 // Files are untrusted. Sizes, rows, columns, cells and archives are limited before anything is decoded, and Read never
 // panics. Prices are read as people write them in the branch's currency. A price that could mean two amounts is a
 // problem: a guess would be wrong by a factor of a thousand.

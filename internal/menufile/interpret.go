@@ -19,10 +19,13 @@ const headerSearch = 10
 
 // fields are the columns of the template. A column of texts exists once more for each further language, such as
 // name:en.
-var fields = []string{"key", "category", "name", "description", "price", "quota", "image"}
+var fields = []string{
+	"key", "category", "name", "description", "price", "quota", "image", "tax_class", "allergens", "may_contain", "diets",
+	"options",
+}
 
 // translated are the columns that have languages.
-var translated = []string{"category", "name", "description"}
+var translated = []string{"category", "name", "description", "options"}
 
 // required are the columns that every file must have.
 var required = []string{"category", "name", "price"}
@@ -235,6 +238,9 @@ func (in *reader) read(d dish) DishRow {
 	in.price(d, &row)
 	in.quota(d, &row)
 	in.image(d, &row)
+	in.taxClass(d, &row)
+	in.declaration(d, &row)
+	in.optionsCell(d, &row)
 	return row
 }
 
@@ -432,6 +438,16 @@ func (in *reader) quota(d dish, row *DishRow) {
 		return
 	}
 	row.Quota = QuotaCell{true, &n}
+}
+
+// maxTaxClass is the longest code of a tax class. Only the store knows which exist.
+const maxTaxClass = 20
+
+func (in *reader) taxClass(d dish, row *DishRow) {
+	s, what := in.text(d, "tax_class", text.Line, maxTaxClass)
+	if row.TaxClass = strings.ToUpper(s); what == cleared {
+		row.TaxClass = Clear
+	}
 }
 
 func (in *reader) image(d dish, row *DishRow) {

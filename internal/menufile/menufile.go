@@ -40,6 +40,10 @@ type DishRow struct {
 	Price                       int64 // in minor units
 	Quota                       QuotaCell
 	Image                       string // file name in the archive or URL; empty leaves the picture; Clear removes it
+	TaxClass                    string // code; empty leaves it; Clear removes it
+	Allergens                   AllergensCell
+	Diets                       DietsCell
+	Options                     OptionsCell
 }
 
 // QuotaCell is the cell of a daily quota.

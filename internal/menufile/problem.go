@@ -40,28 +40,37 @@ const (
 
 // Problems of a cell.
 const (
-	PriceMissing     ProblemCode = "price_missing"
-	PriceUnreadable  ProblemCode = "price_unreadable"
-	PriceAmbiguous   ProblemCode = "price_ambiguous"
-	PriceNegative    ProblemCode = "price_negative"
-	PriceTooLarge    ProblemCode = "price_too_large"
-	PriceCurrency    ProblemCode = "price_currency"
-	PriceVariable    ProblemCode = "price_variable"
-	QuotaUnreadable  ProblemCode = "quota_unreadable"
-	NameMissing      ProblemCode = "name_missing"
-	CategoryMissing  ProblemCode = "category_missing"
-	CategoryConflict ProblemCode = "category_conflict"
-	DuplicateKey     ProblemCode = "duplicate_key"
-	ImageMissing     ProblemCode = "image_missing"
-	ImageUnreadable  ProblemCode = "image_unreadable"
-	CellTooLong      ProblemCode = "cell_too_long"
-	Formula          ProblemCode = "formula"
-	Merged           ProblemCode = "merged_cells"
-	Control          ProblemCode = "control_character"
-	LineBreak        ProblemCode = "line_break"
-	Direction        ProblemCode = "direction_character"
-	Invisible        ProblemCode = "invisible_text"
-	Shared           ProblemCode = "shared_with_others" // found by the import: a branch of others has the dish too
+	PriceMissing      ProblemCode = "price_missing"
+	PriceUnreadable   ProblemCode = "price_unreadable"
+	PriceAmbiguous    ProblemCode = "price_ambiguous"
+	PriceNegative     ProblemCode = "price_negative"
+	PriceTooLarge     ProblemCode = "price_too_large"
+	PriceCurrency     ProblemCode = "price_currency"
+	PriceVariable     ProblemCode = "price_variable"
+	QuotaUnreadable   ProblemCode = "quota_unreadable"
+	NameMissing       ProblemCode = "name_missing"
+	CategoryMissing   ProblemCode = "category_missing"
+	CategoryConflict  ProblemCode = "category_conflict"
+	DuplicateKey      ProblemCode = "duplicate_key"
+	ImageMissing      ProblemCode = "image_missing"
+	ImageUnreadable   ProblemCode = "image_unreadable"
+	TaxClassUnknown   ProblemCode = "tax_class_unknown"
+	AllergenUnknown   ProblemCode = "allergen_unknown"
+	AllergenTwice     ProblemCode = "allergen_twice"    // contained, and in traces
+	AllergensMissing  ProblemCode = "allergens_missing" // traces of a dish that declares nothing else
+	DietUnknown       ProblemCode = "diet_unknown"
+	DietConflict      ProblemCode = "diet_conflict" // the dish contains what the diet excludes
+	OptionsUnreadable ProblemCode = "options_unreadable"
+	OptionsWrong      ProblemCode = "options_wrong" // limits that contradict each other, or a second price for a dish
+	OptionsFixed      ProblemCode = "options_fixed" // combos and options of options are edited in the console
+	CellTooLong       ProblemCode = "cell_too_long"
+	Formula           ProblemCode = "formula"
+	Merged            ProblemCode = "merged_cells"
+	Control           ProblemCode = "control_character"
+	LineBreak         ProblemCode = "line_break"
+	Direction         ProblemCode = "direction_character"
+	Invisible         ProblemCode = "invisible_text"
+	Shared            ProblemCode = "shared_with_others" // found by the import: a branch of others has the dish too
 )
 
 // report collects problems.

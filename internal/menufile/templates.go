@@ -2,15 +2,17 @@ package menufile
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
+	"comanda/internal/money"
 	"comanda/internal/seq"
 )
 
-//go:embed templates/*.csv
+//go:embed templates/*.csv templates/options.json
 var templates embed.FS
 
 // TemplateLocales are the languages of the embedded templates.
@@ -21,8 +23,72 @@ const fallback = "en"
 
 // TemplateNames returns the names of the embedded templates: menus that a restaurant can start with.
 func TemplateNames() []string {
-	entries, _ := templates.ReadDir("templates") // fails for an unknown name only
-	return seq.Map(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".csv") })
+	files, _ := fs.Glob(templates, "templates/*.csv") // fails for a wrong pattern only
+	return seq.Map(files, func(f string) string { return strings.TrimSuffix(strings.TrimPrefix(f, "templates/"), ".csv") })
+}
+
+// templateGroup is an option group of a template, for the dishes that it names or those of categories by their English
+// names. A cell of options has the prices of one currency, so groups are stored apart from the dishes.
+type templateGroup struct {
+	Kind       string            `json:"kind"`
+	Names      map[string]string `json:"names"`
+	Min        int64             `json:"min"`
+	Max        *int64            `json:"max"`
+	Each       int64             `json:"each"`
+	Categories []string          `json:"categories"`
+	Dishes     []string          `json:"dishes"`
+	Options    []struct {
+		Names map[string]string `json:"names"`
+		// Extra is what it costs more than the dish, in minor units; empty: nothing.
+		Extra   map[money.Currency]int64 `json:"extra"`
+		Default bool                     `json:"default"`
+	} `json:"options"`
+}
+
+// of reports whether a dish has the group.
+func (g *templateGroup) of(r DishRow) bool {
+	return slices.Contains(g.Dishes, r.Key) || slices.Contains(g.Categories, r.Category[fallback])
+}
+
+// cell returns the group of a dish in a branch's currency and languages. Options with a price in other currencies only
+// are left out, like dishes.
+func (g *templateGroup) cell(o Options, price int64) OptionGroupCell {
+	c := OptionGroupCell{Kind: g.Kind, Min: g.Min, Max: g.Max, MaxEach: max(1, g.Each)}
+	c.Name, c.Names = o.firstOf(g.Names)
+	for _, option := range g.Options {
+		extra, sold := option.Extra[o.Currency]
+		if len(option.Extra) > 0 && !sold {
+			continue
+		}
+		if g.Kind == kindSize {
+			extra += price // the price of a size replaces that of the dish
+		}
+		cell := OptionCell{Price: extra, Default: option.Default}
+		cell.Name, cell.Names = o.firstOf(option.Names)
+		c.Options = append(c.Options, cell)
+	}
+	return c
+}
+
+// firstOf returns a text in the branch's first language, and in the further ones.
+func (o Options) firstOf(texts map[string]string) (first string, further map[string]string) {
+	further = o.Choose(texts)
+	first = further[o.Locales[0]]
+	delete(further, o.Locales[0])
+	return first, further
+}
+
+// templateGroups returns the option groups of an embedded template.
+func templateGroups(name string) ([]templateGroup, error) {
+	raw, err := templates.ReadFile("templates/options.json")
+	if err != nil {
+		return nil, fmt.Errorf("menufile: %w", err)
+	}
+	all := map[string][]templateGroup{}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, fmt.Errorf("menufile: options of templates: %w", err)
+	}
+	return all[name], nil
 }
 
 // TemplateRows returns the dishes of an embedded template in a branch's currency and languages. Dishes without a price
@@ -40,8 +106,18 @@ func TemplateRows(name string, o Options) ([]DishRow, error) {
 		}
 		unsold[p.Row] = true
 	}
+	groups, err := templateGroups(name)
+	if err != nil {
+		return nil, err
+	}
 	rows := slices.DeleteFunc(file.Rows, func(r DishRow) bool { return unsold[r.Number] })
 	for i, r := range rows {
+		for _, g := range groups {
+			if g.of(r) {
+				rows[i].Options.Given = true
+				rows[i].Options.Groups = append(rows[i].Options.Groups, g.cell(o, r.Price))
+			}
+		}
 		rows[i].Category, rows[i].Name, rows[i].Description = o.Choose(r.Category), o.Choose(r.Name), o.Choose(r.Description)
 	}
 	return rows, nil

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"comanda/internal/money"
 	"comanda/internal/testenv"
 )
@@ -30,6 +33,18 @@ func TestTemplateRows(t *testing.T) {
 					t.Errorf("%s, %s: %s is not translated: %v", name, row.Key, what, texts)
 				}
 			}
+			if row.TaxClass == "" {
+				t.Errorf("%s, %s has no tax class", name, row.Key)
+			}
+			for _, g := range row.Options.Groups {
+				texts := []map[string]string{g.Names}
+				for _, o := range g.Options {
+					texts = append(texts, o.Names)
+				}
+				if slices.ContainsFunc(texts, func(t map[string]string) bool { return len(t) != len(TemplateLocales)-1 }) {
+					t.Errorf("%s, %s: the options are not translated: %v", name, row.Key, texts)
+				}
+			}
 			if n := len(row.Description); n != 0 && n != len(TemplateLocales) {
 				t.Errorf("%s, %s: the description is not translated: %v", name, row.Key, slices.Collect(maps.Keys(row.Description)))
 			}
@@ -41,8 +56,14 @@ func TestTemplateRows(t *testing.T) {
 					t.Fatalf("%s in %v: %d of %d dishes, %v", name, o, len(rows), len(all), err)
 				}
 				raw := testenv.Must(Write(CSV, o, rows))(t)
-				if _, problems := Read(raw, o); len(problems) > 0 {
-					t.Errorf("%s in %v: %+v", name, o, problems[0])
+				file, problems := Read(raw, o)
+				if len(problems) > 0 {
+					t.Fatalf("%s in %v: %+v", name, o, problems[0])
+				}
+				for i, r := range file.Rows {
+					if d := cmp.Diff(rows[i].Options, r.Options, cmpopts.EquateEmpty()); d != "" {
+						t.Fatalf("%s in %v, %s (-want +read):\n%s", name, o, r.Key, d)
+					}
 				}
 			}
 		}
@@ -91,6 +112,26 @@ func TestRead_prices_by_currency(t *testing.T) {
 		_, problems := Read([]byte(head+"\nPhở,Phở tái,65000,1\n"), Options{money.VND, []string{"vi"}})
 		if !slices.ContainsFunc(problems, func(p CellProblem) bool { return p.Code == want }) {
 			t.Errorf("%s: %+v, want %s", head, problems, want)
+		}
+	}
+}
+
+// A milk tea of the template has sizes whose prices replace that of the dish, and toppings in the branch's currency.
+func TestTemplateRows_options(t *testing.T) {
+	rows := testenv.Must(TemplateRows("bubble-tea", Options{money.TWD, []string{"zh-TW", "en"}}))(t)
+	i := slices.IndexFunc(rows, func(r DishRow) bool { return r.Key == "bubble-tea-pearl-milk-tea" })
+	want := "容量 (size): 中杯 = 60 *; 大杯 = 70 | 甜度 (1): 正常甜 *; 少糖; 半糖; 微糖; 無糖 | 冰塊 (1): 正常冰 *; 少冰; 去冰 | " +
+		"加料 (0-3, each 2): 黑糖珍珠 = 10; 仙草凍 = 10; 椰果 = 10; 雞蛋布丁 = 15; 芝士奶蓋 = 20"
+	if got := rows[i].Options.Text(Options{money.TWD, []string{"zh-TW"}}); got != want {
+		t.Errorf("the options are\n%s\nwant\n%s", got, want)
+	}
+	if got := rows[i].Options.names("en"); !strings.HasPrefix(got, "Size: Medium; Large | Sugar: Full sugar; ") {
+		t.Errorf("the English names are %s", got)
+	}
+	for _, name := range TemplateNames() {
+		rows := testenv.Must(TemplateRows(name, Options{money.VND, []string{"vi"}}))(t)
+		if !slices.ContainsFunc(rows, func(r DishRow) bool { return len(r.Options.Groups) > 0 }) {
+			t.Errorf("no dish of %s has options", name)
 		}
 	}
 }

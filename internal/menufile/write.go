@@ -74,25 +74,36 @@ func Template(f Format, o Options) ([]byte, error) {
 		price = 650
 	}
 	quota := int64(20)
-	texts := func(en, vi, zh, ja, th string) map[string]string {
-		known := map[string]string{"en": en, "vi": vi, "zh-TW": zh, "ja": ja, "th": th}
+	texts := func(en, vi, zh, ja, th, de string) map[string]string {
+		known := map[string]string{"en": en, "vi": vi, "zh-TW": zh, "ja": ja, "th": th, "de": de}
 		out := map[string]string{}
 		for _, l := range o.Locales {
 			out[l] = known[l]
 		}
 		return out
 	}
-	noodles := texts("Noodles", "Phở", "麵食", "麺類", "ก๋วยเตี๋ยว")
+	size := texts("Size", "Cỡ", "份量", "サイズ", "ขนาด", "Größe")
+	small := texts("Regular", "Vừa", "一般", "並", "ธรรมดา", "Normal")
+	large := texts("Large", "Lớn", "大份", "大盛", "พิเศษ", "Groß")
+	sizes := []OptionCell{{Price: price, Default: true}, {Price: price * 5 / 4}}
+	sizes[0].Name, sizes[0].Names = o.firstOf(small)
+	sizes[1].Name, sizes[1].Names = o.firstOf(large)
+	group := OptionGroupCell{Kind: kindSize, Min: 1, Max: new(int64(1)), MaxEach: 1, Options: sizes}
+	group.Name, group.Names = o.firstOf(size)
+	noodles := texts("Noodles", "Phở", "麵食", "麺類", "ก๋วยเตี๋ยว", "Nudeln")
 	return Write(f, o, []DishRow{
 		{
-			Key: "beef-pho", Category: noodles, Name: texts("Beef pho", "Phở bò", "牛肉河粉", "牛肉のフォー", "เฝอเนื้อ"),
+			Key: "beef-pho", Category: noodles, Name: texts("Beef pho", "Phở bò", "牛肉河粉", "牛肉のフォー", "เฝอเนื้อ", "Rindfleisch-Pho"),
 			Description: texts(
-				"Rice noodles, tender beef", "Bánh phở, thịt bò chín", "河粉、軟嫩牛肉", "米麺と牛肉", "เส้นก๋วยเตี๋ยว เนื้อเปื่อย"),
-			Price: price, Quota: QuotaCell{true, &quota},
+				"Rice noodles, tender beef", "Bánh phở, thịt bò chín", "河粉、軟嫩牛肉", "米麺と牛肉", "เส้นก๋วยเตี๋ยว เนื้อเปื่อย",
+				"Reisnudeln, zartes Rindfleisch"),
+			Price: price, Quota: QuotaCell{true, &quota}, TaxClass: "FOOD",
+			Allergens: AllergensCell{true, true, []string{"AF"}, []string{"AY"}},
 		},
 		{
-			Key: "chicken-pho", Category: noodles, Name: texts("Chicken pho", "Phở gà", "雞肉河粉", "鶏肉のフォー", "เฝอไก่"),
-			Price: price,
+			Key: "chicken-pho", Category: noodles, Name: texts("Chicken pho", "Phở gà", "雞肉河粉", "鶏肉のフォー", "เฝอไก่", "Hühner-Pho"),
+			Price: price, TaxClass: "FOOD", Allergens: AllergensCell{true, true, []string{"AF"}, nil},
+			Options: OptionsCell{true, []OptionGroupCell{group}},
 		},
 	})
 }
@@ -115,12 +126,16 @@ func cellsOf(row DishRow, o Options) []string {
 		quota = strconv.FormatInt(*row.Quota.Units, 10)
 	}
 	base := o.Locales[0]
+	contains, traces := row.Allergens.cells()
 	cells := []string{
 		escape(row.Key), escape(row.Category[base]), escape(row.Name[base]), escape(row.Description[base]),
 		o.Currency.Format(row.Price), quota, escape(row.Image),
+		escape(row.TaxClass), contains, traces, wordsOf(dietWords, row.Diets.Codes),
+		escape(row.Options.Text(o)),
 	}
 	for _, locale := range o.Locales[1:] {
-		cells = append(cells, escape(row.Category[locale]), escape(row.Name[locale]), escape(row.Description[locale]))
+		cells = append(cells, escape(row.Category[locale]), escape(row.Name[locale]), escape(row.Description[locale]),
+			escape(row.Options.names(locale)))
 	}
 	return cells
 }

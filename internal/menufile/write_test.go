@@ -68,6 +68,23 @@ func rowsOf(o Options) *rapid.Generator[[]DishRow] {
 				units := rapid.Int64Range(0, MaxQuota).Draw(t, "units")
 				row.Quota = QuotaCell{true, &units}
 			}
+			row.TaxClass = rapid.SampledFrom([]string{"", "FOOD", "SOFT_DRINK"}).Draw(t, "tax class")
+			if rapid.Bool().Draw(t, "declared") {
+				row.Allergens = AllergensCell{Given: true, Declared: true}
+				for _, w := range allergenWords {
+					switch rapid.IntRange(0, 2).Draw(t, w.code) {
+					case 1:
+						row.Allergens.Contains = append(row.Allergens.Contains, w.code)
+					case 2:
+						row.Allergens.MayContain = append(row.Allergens.MayContain, w.code)
+					}
+				}
+			}
+			for _, w := range dietWords {
+				if rapid.Bool().Draw(t, w.code) {
+					row.Diets = DietsCell{true, append(row.Diets.Codes, w.code)}
+				}
+			}
 			out[i] = row
 		}
 		return out
@@ -114,7 +131,7 @@ func harmless(t *rapid.T, raw []byte) {
 
 func TestTemplate_is_read(t *testing.T) {
 	for _, format := range []Format{CSV, XLSX} {
-		for _, o := range []Options{vietnam, {money.TWD, []string{"zh-TW", "ja", "th", "en"}}, {money.EUR, []string{"en"}}} {
+		for _, o := range []Options{vietnam, {money.TWD, []string{"zh-TW", "ja", "th", "en"}}, {money.EUR, []string{"en"}}, {money.EUR, []string{"de", "en"}}} {
 			raw := testenv.Must(Template(format, o))(t)
 			got, problems := Read(raw, o)
 			if len(problems) > 0 || len(got.Rows) != 2 || got.Rows[0].Name[o.Locales[0]] == "" {

@@ -36,6 +36,8 @@ type Batch struct {
 	Carts          map[int64]cart.Cart          // carts of members who check out, by user id
 	SharedCarts    map[string]*cart.SharedDraft // carts of visits from which orders take lines, by visit id
 	Numbers        map[stock.Scope]int64        // last order number
+	OffOptions     map[OptionAt]bool            // options of new and of revived orders that are off
+	VoucherOrders  map[VoucherUser][]string     // orders with a voucher that each member may use once; see voucherTaken
 
 	Effects
 	placed map[IdempotencyKey]placement
@@ -46,6 +48,7 @@ type Batch struct {
 type Effects struct {
 	New             []*Order
 	Changed         map[string]*Order
+	Repriced        map[string]*Order // part of Changed: orders whose total changed
 	NewHolds        []stock.NewHold
 	Transitions     []stock.Transition
 	ChangedAttempts map[string]payment.Attempt // new ones too
@@ -70,9 +73,10 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 		Prior: map[IdempotencyKey]*Order{}, Visits: map[string]bool{}, Versions: map[int64]bool{},
 		Paused: map[int64]bool{},
 		Carts:  map[int64]cart.Cart{}, SharedCarts: map[string]*cart.SharedDraft{}, Unpaid: map[string]int{},
-		Numbers: map[stock.Scope]int64{},
+		Numbers: map[stock.Scope]int64{}, OffOptions: map[OptionAt]bool{}, VoucherOrders: map[VoucherUser][]string{},
 		Effects: Effects{
-			Changed: map[string]*Order{}, ChangedAttempts: map[string]payment.Attempt{}, Deadlines: map[string]time.Time{},
+			Changed: map[string]*Order{}, Repriced: map[string]*Order{},
+			ChangedAttempts: map[string]payment.Attempt{}, Deadlines: map[string]time.Time{},
 			ChangedRefunds: map[string]payment.Refund{}, Marks: map[Line]time.Time{},
 		},
 		placed: map[IdempotencyKey]placement{},
@@ -125,8 +129,8 @@ func (b *Batch) publish(e event.Event) { b.Events = append(b.Events, e) }
 func (b *Batch) changed(o *Order) { b.Changed[o.ID] = o }
 
 // Command is one request to the ledger: a pointer to Place, Settle, AddAttempt, Redirect, Confirm, ExtendDeadline, End,
-// Refund, RecordRefundResult, Step or MarkItem. Each stands beside the rule that decides it. The set is closed, because
-// decide is unexported: the rules about an order stay in this package.
+// SetDiscount, Refund, RecordRefundResult, Step or MarkItem. Each stands beside the rule that decides it. The set is
+// closed, because decide is unexported: the rules about an order stay in this package.
 type Command interface {
 	// Target returns the id of the existing order that the command is about, or "" for a new one. The ledger locks it.
 	Target() string
@@ -192,13 +196,14 @@ var ErrRetry = &fault.Error{
 // when the guest orders again.
 func SoldOut(short []stock.Shortage) error {
 	return ErrSoldOut.With("lines", seq.Map(short, func(s stock.Shortage) ShortLine {
-		return ShortLine{s.Item, s.Requested, s.Available}
+		return ShortLine{ItemID: s.Item, Requested: s.Requested, Available: s.Available}
 	}))
 }
 
 // ShortLine is an order line that exceeds the available units, as clients receive it.
 type ShortLine struct {
 	ItemID    int64 `json:"itemId,string"`
+	OptionID  int64 `json:"optionId,string,omitempty"` // the option of the line that exceeds them; 0: the item itself
 	Requested int64 `json:"requested"`
 	Available int64 `json:"available"`
 }

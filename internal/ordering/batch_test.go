@@ -37,7 +37,7 @@ func place(key string, qty int64) *ordering.Place {
 	if err != nil {
 		panic(err)
 	}
-	return &ordering.Place{Order: o, Hold: h}
+	return &ordering.Place{Order: o, Versions: []int64{o.MenuVersionID}, Hold: h}
 }
 
 func pay(key string) *ordering.Settle {

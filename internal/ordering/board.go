@@ -140,14 +140,50 @@ type DishCount struct {
 	Category int64
 	Name     string
 	Qty      int64
+	Size     string        // kitchen name of the size; empty for a dish without sizes
+	Options  []OptionCount // other options, in order of their first ticket
 }
 
-// AllDay returns the quantities still to be cooked, by dish. It counts lines that are not marked done, of tickets
+// OptionCount is the quantity of an option in portions that are still to be cooked.
+type OptionCount struct {
+	OptionID int64
+	Name     string
+	Qty      int64
+}
+
+// add counts the options of a line.
+func (d *DishCount) add(it Item) {
+	d.Qty += it.Qty
+	for l, qty := range catalog.All(it.OptionLines()) {
+		if l.Kind == catalog.SizeGroup {
+			continue
+		}
+		i := slices.IndexFunc(d.Options, func(o OptionCount) bool { return o.OptionID == l.OptionID })
+		if i < 0 {
+			i = len(d.Options)
+			d.Options = append(d.Options, OptionCount{OptionID: l.OptionID, Name: l.KitchenName()})
+		}
+		d.Options[i].Qty += qty * it.Qty
+	}
+}
+
+// size returns the id and the kitchen name of the chosen size, or 0.
+func (it Item) size() (id int64, name string) {
+	for l := range catalog.All(it.OptionLines()) {
+		if l.Kind == catalog.SizeGroup {
+			return l.OptionID, l.KitchenName()
+		}
+	}
+	return 0, ""
+}
+
+// AllDay returns the quantities still to be cooked, by dish and size. It counts lines that are not marked done, of tickets
 // that are neither ready nor voided. Dishes are in order of their first ticket. A station other than 0 limits the
 // result to that category. Tickets beyond MaxTickets are not counted.
 func (b *Board) AllDay(station int64) []DishCount {
 	var all []DishCount
-	place := map[int64]int{}
+	type portion struct{ dish, size int64 }
+	place := map[portion]int{}
 	for i := range b.Tickets {
 		t := &b.Tickets[i]
 		if t.Voided() || t.Status == Ready {
@@ -158,13 +194,14 @@ func (b *Board) AllDay(station int64) []DishCount {
 			if !it.DoneAt.IsZero() || station != 0 && category != station {
 				continue
 			}
-			n, seen := place[it.DishID]
+			size, name := it.size()
+			n, seen := place[portion{it.DishID, size}]
 			if !seen {
 				n = len(all)
-				place[it.DishID] = n
-				all = append(all, DishCount{DishID: it.DishID, Category: category, Name: it.Name})
+				place[portion{it.DishID, size}] = n
+				all = append(all, DishCount{DishID: it.DishID, Category: category, Name: it.Name, Size: name})
 			}
-			all[n].Qty += it.Qty
+			all[n].add(it)
 		}
 	}
 	return all

@@ -146,12 +146,42 @@ func TestBoard_allDay(t *testing.T) {
 		Categories: map[int64]int64{1: 7, 2: 8, 3: 7},
 	}
 	b := testenv.Must(w.boards(0).Get(t.Context(), anywhere, 1))(t)
-	want := []ordering.DishCount{{2, 8, "dish 2", 1}, {1, 7, "dish 1", 3}, {3, 7, "dish 3", 1}} // by oldest ticket
+	want := []ordering.DishCount{
+		{DishID: 2, Category: 8, Name: "dish 2", Qty: 1}, {DishID: 1, Category: 7, Name: "dish 1", Qty: 3},
+		{DishID: 3, Category: 7, Name: "dish 3", Qty: 1},
+	} // by oldest ticket
 	testenv.Equal(t, want, b.AllDay(0))
 	testenv.Equal(t, want[1:], b.AllDay(7))
 	if b.CategoryOf(2) != 8 || b.CategoryOf(99) != 0 {
 		t.Errorf("categories %d, %d", b.CategoryOf(2), b.CategoryOf(99))
 	}
+}
+
+// Sizes of a dish are counted apart, and their other options beside them.
+func TestBoard_allDay_options(t *testing.T) {
+	w := newBoardFeed(t)
+	tea := func(size, short string, qty, pearls int64) ordering.Item {
+		id := map[string]int64{"Medium": 1, "Large": 2}[size]
+		lines := []catalog.OptionLine{{OptionID: id, Kind: catalog.SizeGroup, Name: size, ShortName: short, Qty: 1}}
+		if pearls > 0 {
+			lines = append(lines, catalog.OptionLine{OptionID: 3, Kind: catalog.ChoiceGroup, Name: "Pearls", Qty: pearls})
+		}
+		it := dish(1, qty, false)
+		it.Options = catalog.EncodeOptionLines(lines)
+		return it
+	}
+	w.rows = ordering.BoardRows{
+		Tickets: []ordering.Ticket{
+			ticket("a", 2, ordering.Accepted, tea("Large", "L", 2, 2), tea("Medium", "", 1, 0)),
+			ticket("b", 3, ordering.Accepted, tea("Large", "L", 1, 1), dish(2, 1, false)),
+		},
+		Categories: map[int64]int64{1: 7, 2: 7},
+	}
+	b := testenv.Must(w.boards(0).Get(t.Context(), anywhere, 1))(t)
+	testenv.Equal(t, []ordering.DishCount{
+		{DishID: 1, Category: 7, Name: "dish 1", Qty: 3, Size: "L", Options: []ordering.OptionCount{{OptionID: 3, Name: "Pearls", Qty: 5}}},
+		{DishID: 1, Category: 7, Name: "dish 1", Qty: 1, Size: "Medium"}, {DishID: 2, Category: 7, Name: "dish 2", Qty: 1},
+	}, b.AllDay(0))
 }
 
 // A board's ID depends on everything that screens show, and not on the time of reading.

@@ -7,6 +7,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/authz"
 	"comanda/internal/cart"
+	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/payment"
 	"comanda/internal/text"
@@ -30,7 +31,8 @@ type Checkout struct {
 	Receiver      Receiver       `json:"r"`
 	Method        payment.Method `json:"m"`
 	ClientTxnID   string         `json:"-"`
-	ExpectedTotal *int64         `json:"t"` // total that the member saw; nil: not checked
+	ExpectedTotal *int64         `json:"t"`           // total that the member saw; nil: not checked
+	Voucher       string         `json:"c,omitempty"` // code of a voucher; empty for none
 }
 
 // Limits of a receiver's fields, in characters.
@@ -161,28 +163,30 @@ func (s *Service) checkOut(ctx context.Context, actor authz.Actor, c Checkout) (
 
 // placeCart prices a cart and places the order.
 func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Receipt, error) {
-	o, err := s.priceCart(ctx, v, c)
-	if err != nil {
-		// The order of an earlier attempt has emptied the cart, so a repetition comes here with cart.ErrEmpty.
-		return s.priorOr(ctx, c.key(), digestOf(c), err)
-	}
-	return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, digestOf(c))
+	return withCurrentRates(func() (Receipt, error) {
+		o, err := s.priceCart(ctx, v, c)
+		if err != nil {
+			// The order of an earlier attempt has emptied the cart, so a repetition comes here with cart.ErrEmpty.
+			return s.priorOr(ctx, c.key(), digestOf(c), err)
+		}
+		return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, digestOf(c))
+	})
 }
 
 // priceCart returns the cart as a priced order. Its branch is the view's branch, because the request may not name one.
-func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (Order, error) {
+func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (pricedOrder, error) {
 	items, err := cartLines(v)
 	if err == nil {
 		err = checkItems(items)
 	}
 	if err != nil {
-		return Order{}, err
+		return pricedOrder{}, err
 	}
-	o, err := s.price(ctx, Guest{Branch: v.Branch.ID}, Request{
+	o, err := s.price(ctx, Guest{Branch: v.Branch.ID}, c.Kind, c.UserID, Request{
 		Items: items, Method: c.Method, ClientTxnID: c.key().ClientTxnID, MenuVersionID: v.MenuVersionID,
-		ExpectedTotal: c.ExpectedTotal,
+		ExpectedTotal: c.ExpectedTotal, Voucher: c.Voucher,
 	})
-	o.Kind, o.UserID, o.Receiver = c.Kind, c.UserID, c.Receiver
+	o.UserID, o.Receiver = c.UserID, c.Receiver
 	return o, err
 }
 
@@ -195,7 +199,7 @@ func cartLines(v cart.View) ([]RequestItem, error) {
 	var missing []string
 	for i, it := range v.Items {
 		// Carts have no notes.
-		items[i] = RequestItem{ItemID: it.ItemID, Qty: it.Quantity}
+		items[i] = RequestItem{ItemID: it.ItemID, Qty: it.Quantity, Options: catalog.DecodeOptions(it.Options)}
 		if !it.Available {
 			missing = append(missing, formatID(it.ID))
 		}

@@ -2,9 +2,12 @@ package ordering
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"comanda/internal/catalog"
 )
 
 // If a request panics, only its own caller sees the panic. A caller that waits for the result receives ErrRetry.
@@ -67,4 +70,21 @@ func TestService_once_abandoned(t *testing.T) {
 			t.Errorf("the first request: %+v", r)
 		}
 	})
+}
+
+// Requests without options keep the digests of releases before options: a repetition after an upgrade must find its
+// order. The text is the JSON that they hashed.
+func TestDigestOf_without_options(t *testing.T) {
+	r := Request{
+		Items:  []RequestItem{{ItemID: 11, Qty: 2, Notes: "no ice"}, {ItemID: 12, Qty: 1, Line: "line-0001"}},
+		Method: "SANDBOX", MenuVersionID: 5, VisitID: "visit",
+	}
+	text := json.RawMessage(`{"i":[{"i":11,"q":2,"n":"no ice"},{"i":12,"q":1,"n":"","l":"line-0001"}],"m":"SANDBOX","v":5,"s":"visit","t":null}`)
+	if got, want := digestOf(r), digestOf(text); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	r.Items[0].Options = []catalog.ChosenOption{{OptionID: 3, Qty: 1}}
+	if digestOf(r) == digestOf(text) {
+		t.Error("a request with options has the digest of one without")
+	}
 }

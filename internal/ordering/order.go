@@ -26,13 +26,13 @@ const (
 )
 
 // Kind is the way an order reaches its guest.
-type Kind string
+type Kind = catalog.OrderKind
 
 // Kinds of orders.
 const (
-	DineIn   Kind = "DINE_IN"  // brought to a table
-	Delivery Kind = "DELIVERY" // brought to an address
-	PickUp   Kind = "PICKUP"   // fetched
+	DineIn   = catalog.DineIn
+	Delivery = catalog.Delivery
+	PickUp   = catalog.PickUp
 )
 
 // Receiver is the person who receives an order that is not eaten at a table.
@@ -104,7 +104,12 @@ type Order struct {
 	PaymentRef    string         // id of the newest attempt at a remote gateway, used as its merchant reference; or empty
 	CancelReason  CancelReason   // empty unless canceled
 	Total         int64
-	Refunded      int64 // part of Total that is refunded or being refunded
+	Refunded      int64  // part of Total that is refunded or being refunded
+	Quote         string // how Total was computed, see Record; empty if it is the sum of the lines
+	Discount      int64  // part of the record, as are Service and Tax
+	Service       int64
+	Tax           int64 // contained in Total
+	Voucher       int64 // id of the voucher, a part of the hold; 0: none
 	Currency      money.Currency
 	PayBy         time.Time // deadline shown to the guest
 	ExpiresAt     time.Time // PayBy plus a grace period; nothing expires before it (I10)
@@ -129,16 +134,19 @@ type Item struct {
 	Qty    int64
 	Notes  string
 	DoneAt time.Time // when the kitchen marked it done; zero: not yet
+
+	Options string // as text, see OptionLines; empty: none
 }
 
 // Hold returns a hold with the given id for the order's lines. It lasts until ExpiresAt and not PayBy: the units stay
-// held during the grace period. Lines of one item are merged.
+// held during the grace period. Lines of one item are merged, and those of dishes that are part of a combo are added.
 func (o *Order) Hold(id string) (stock.Hold, error) {
-	lines := make([]stock.Line, len(o.Items))
-	for i, it := range o.Items {
-		lines[i] = stock.Line{Item: it.ItemID, Qty: it.Qty}
-	}
-	merged, err := stock.MergeLines(lines)
+	return o.holdWith(id, o.lineOptions())
+}
+
+// holdWith is Hold with the options of the lines.
+func (o *Order) holdWith(id string, options lineOptions) (stock.Hold, error) {
+	merged, err := o.parts(options)
 	return stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}, err
 }
 

@@ -355,8 +355,20 @@ func (b *Batch) lateReason(o *Order, today string) payment.RefundReason {
 
 // revive makes an expired order PAID if its units are free, and refunds the money otherwise.
 func (b *Batch) revive(o *Order, a payment.Attempt) {
-	if outcome, _ := b.reserveAgain(o); outcome != stock.Applied {
+	if b.anyOff(o.Scope.Branch, o.OptionIDs()) {
 		b.refundOrder(o, a, payment.LateSoldOut)
+		return
+	}
+	if b.voucherTaken(o) {
+		b.refundOrder(o, a, payment.LateVoucher)
+		return
+	}
+	if outcome, short := b.reserveAgain(o); outcome != stock.Applied {
+		reason := payment.LateSoldOut
+		if o.usedUp(short) {
+			reason = payment.LateVoucher
+		}
+		b.refundOrder(o, a, reason)
 		return
 	}
 	b.paid(o)
@@ -397,13 +409,19 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	default:
 		return ErrNotPayable
 	}
+	if b.anyOff(o.Scope.Branch, o.OptionIDs()) {
+		return b.offOptions(o)
+	}
+	if b.voucherTaken(o) {
+		return ErrVoucherTaken
+	}
 	switch outcome, short := b.reserveAgain(o); outcome {
 	case stock.Applied:
 		return nil
 	case stock.Insufficient:
 		// HoldID is still the id of the old hold, which has the order's lines.
 		h, _ := b.Balances.Hold(o.HoldID)
-		return SoldOut(stock.DishShortages(short, h.Lines, s.Late.Recipes))
+		return o.soldOut(short, h.Lines, s.Late.Recipes)
 	default: // an item has left the menu since
 		return ErrNotPayable
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +13,6 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/fault"
-	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
 )
@@ -33,8 +33,9 @@ type Request struct {
 	Method        payment.Method `json:"m"`
 	ClientTxnID   string         `json:"-"`
 	MenuVersionID int64          `json:"v"`
-	VisitID       string         `json:"s"` // empty: the guest's visit
-	ExpectedTotal *int64         `json:"t"` // total that the guest saw; nil: not checked
+	VisitID       string         `json:"s"`           // empty: the guest's visit
+	ExpectedTotal *int64         `json:"t"`           // total that the guest saw; nil: not checked
+	Voucher       string         `json:"c,omitempty"` // code of a voucher; empty for none
 }
 
 // RequestItem is one line of a request.
@@ -43,6 +44,9 @@ type RequestItem struct {
 	Qty    int64  `json:"q"`
 	Notes  string `json:"n"`
 	Line   string `json:"l,omitempty"` // line of the shared cart that the order takes; empty for none
+
+	// Options are canonical. Without any, the digest is that of a release before options.
+	Options []catalog.ChosenOption `json:"o,omitempty"`
 }
 
 // Receipt is the result of a request to place an order.
@@ -59,20 +63,35 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 	if err := s.CheckRequest(g, r); err != nil {
 		return Receipt{}, err
 	}
+	r.Items = canonicalItems(r.Items)
 	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
 	return s.placeIdempotent(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
 		// The menu or the branch may have changed since the original request. A repetition still returns its order.
-		o, err := s.price(ctx, g, r)
-		if err != nil {
-			return s.priorOr(ctx, key, digest, err)
-		}
-		o.Kind, o.VisitID, o.GuestHash = DineIn, g.VisitID, g.Hash
-		receipt, err := s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
+		receipt, err := withCurrentRates(func() (Receipt, error) {
+			o, err := s.price(ctx, g, DineIn, 0, r)
+			if err != nil {
+				return s.priorOr(ctx, key, digest, err)
+			}
+			o.VisitID, o.GuestHash = g.VisitID, g.Hash
+			return s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
+		})
 		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
 			s.CartOrdered(g.Branch, g.VisitID) // also if the outcome is unknown: the order may exist
 		}
 		return receipt, err
 	})
+}
+
+// errRates refuses an order because tax rates have changed since it was priced, as at midnight before a new law.
+var errRates = fault.New(fault.Conflict, "rates_changed", "The taxes have just changed. Please send the order again.")
+
+// withCurrentRates prices and places an order, and does both again if tax rates changed in between.
+func withCurrentRates(place func() (Receipt, error)) (Receipt, error) {
+	receipt, err := place()
+	if errors.Is(err, errRates) {
+		receipt, err = place()
+	}
+	return receipt, err
 }
 
 // source is the cart whose lines become an order. It is empty if the cart is stored on the guest's phone.
@@ -85,18 +104,31 @@ type source struct {
 func sharedLines(items []RequestItem) (lines []cart.SharedLine) {
 	for _, it := range items {
 		if it.Line != "" {
-			lines = append(lines, cart.SharedLine{ID: it.Line, ItemID: it.ItemID, Quantity: it.Qty, Notes: it.Notes})
+			lines = append(lines, cart.SharedLine{ID: it.Line, ItemID: it.ItemID, Quantity: it.Qty, Notes: it.Notes,
+				Options: catalog.EncodeOptions(it.Options)})
 		}
 	}
 	return lines
 }
 
-// reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it. The cache refuses
-// early when the units are gone; the ledger decides.
-func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, digest string) (Receipt, error) {
+// pricedOrder is an order that is not placed yet, until its tax rates change or a menu is withdrawn. Its options are those
+// of its lines as they were priced, because decoding their text for each use was a tenth of the work of an order with
+// options.
+type pricedOrder struct {
+	Order
+
+	ratesUntil time.Time // zero: never
+	versions   []int64   // menu versions of the lines, see Place
+	options    lineOptions
+}
+
+// reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it while its price
+// holds. The cache refuses early when the units are gone; the ledger decides.
+func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from source, digest string) (Receipt, error) {
+	o := priced.Order
 	// The id of the first hold is the order's id. Statements that read only one of the two rows rely on this
 	// (drift_orphans, order_deadline_move).
-	h, err := o.Hold(o.ID)
+	h, err := o.holdWith(o.ID, priced.options)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -106,21 +138,22 @@ func (s *Service) reserveAndPlace(ctx context.Context, o Order, from source, dig
 		return Receipt{}, err
 	}
 	// The stock that the dishes consume is part of the same hold, so that an order takes quota and stock, or neither.
-	if h.Stock, err = stock.Consumption(recipes, h.Lines); err != nil {
+	if h.Stock, err = stock.Consumption(recipes, o.consuming(h.Lines, priced.options, recipes)); err != nil {
 		return Receipt{}, err
 	}
+	h = o.withVoucher(h)
 	// If many guests order the last units at once, most refusals are made here and never reach the ledger.
 	// They are verified against SQL (decision 12).
 	verdict := s.Admission.Reserve(ctx, h)
 	if verdict.Status == stock.Refused {
-		return s.priorOr(ctx, o.Key(), digest, SoldOut(stock.DishShortages(verdict.Short, h.Lines, recipes)))
+		return s.priorOr(ctx, o.Key(), digest, o.soldOut(verdict.Short, h.Lines, recipes))
 	}
 	if o.Method.Remote() {
 		o.PaymentRef = s.newID()
 	}
 	result, err := s.Ledger.Do(ctx, &Place{
-		Order: o, Priced: o.CreatedAt, Hold: h, Recipes: recipes, Cart: from.cart, SharedLines: from.lines,
-		Limits: s.Settings().Limits,
+		Order: o, Priced: o.CreatedAt, RatesUntil: priced.ratesUntil, Versions: priced.versions, Hold: h,
+		Recipes: recipes, Cart: from.cart, SharedLines: from.lines, Limits: s.Settings().Limits, Options: priced.options.ids(),
 	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
@@ -191,6 +224,9 @@ func checkItems(items []RequestItem) error {
 		if utf8.RuneCountInString(it.Notes) > MaxNotes {
 			return fault.Newf(fault.Invalid, "invalid", "Notes have at most %d characters.", MaxNotes)
 		}
+		if _, err := catalog.CanonicalOptions(it.Options); err != nil {
+			return err
+		}
 		units += it.Qty
 	}
 	if units > MaxUnits {
@@ -199,86 +235,69 @@ func checkItems(items []RequestItem) error {
 	return nil
 }
 
-// price returns the order for a request, with the names and prices of the menu version it was made from (I13).
-func (s *Service) price(ctx context.Context, g Guest, r Request) (Order, error) {
-	menu, err := s.Catalog.Version(ctx, g.Branch, r.MenuVersionID)
-	// An id that was never a version is refused like an old version: in both cases the app reloads the menu.
-	if errors.Is(err, catalog.ErrVersion) {
-		return Order{}, ErrVersionClosed
-	}
+// price returns the order for a request, with the names and prices of the menu version it was made from (I13), and what
+// must still hold when it is decided. member is 0 for a guest.
+func (s *Service) price(ctx context.Context, g Guest, kind Kind, member int64, r Request) (pricedOrder, error) {
+	menu, err := s.menuOf(ctx, g.Branch, r.MenuVersionID)
 	if err != nil {
-		return Order{}, err
+		return pricedOrder{}, err
 	}
 	branch := menu.Branch
 	now := s.Now()
 	if err := branch.CheckOpen(now); err != nil {
-		return Order{}, err
+		return pricedOrder{}, err
 	}
-	if p := branch.Paused(now); p != nil {
-		return Order{}, p.Refusal()
+	if pause := branch.Paused(now); pause != nil {
+		return pricedOrder{}, pause.Refusal()
 	}
 	settings := s.Settings() // once: an order gets its window and its grace from the same settings
 	window := settings.window(r.Method)
-	items, total, err := priced(menu, r.Items)
+	voucher, err := s.Vouchers.apply(ctx, branch, r.Voucher, member)
 	if err != nil {
-		return Order{}, err
+		return pricedOrder{}, err
+	}
+	p, err := priced(menu, kind, r.Items, voucher, now)
+	if err != nil {
+		return pricedOrder{}, err
 	}
 	// Prices come only from the menu version of the request. This check detects an app that shows its guest another
 	// total.
-	if r.ExpectedTotal != nil && *r.ExpectedTotal != total {
-		return Order{}, fault.New(fault.Conflict, "price_changed", "The total of the order has changed.").
-			With("currentTotal", total)
+	if r.ExpectedTotal != nil && *r.ExpectedTotal != p.Total {
+		return pricedOrder{}, fault.New(fault.Conflict, "price_changed", "The total of the order has changed.").
+			With("currentTotal", p.Total)
 	}
-	if err := r.Method.CheckAmount(total, branch.Currency); err != nil {
-		return Order{}, err
+	if err := r.Method.CheckAmount(p.Total, branch.Currency); err != nil {
+		return pricedOrder{}, err
 	}
-	return Order{
+	o := Order{
 		// The business date is fixed here (I14): counters, number and hold keep it, even if the day ends before the commit.
 		ID: s.newID(), Scope: stock.Scope{Branch: g.Branch, Date: branch.Calendar().BizDate(now)},
-		MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
-		PaymentStatus: Unpaid, Method: r.Method, Total: total, Currency: branch.Currency,
+		Kind: kind, MenuVersionID: r.MenuVersionID, ClientTxnID: r.ClientTxnID, Status: Placed,
+		PaymentStatus: Unpaid, Method: r.Method,
 		PayBy: now.Add(window), ExpiresAt: now.Add(window + settings.ExpiryGrace),
-		CreatedAt: now, UpdatedAt: now, Version: 1, Items: items,
-	}, nil
-}
-
-// priced returns the lines with the names and prices of the menu version, and their total in minor units. Names are
-// copied because orders show what the dish was called then. It refuses items that are not on the menu, and a total that
-// overflows.
-func priced(menu *catalog.Snapshot, lines []RequestItem) ([]Item, int64, error) {
-	items := make([]Item, len(lines))
-	var total int64
-	for i, l := range lines {
-		it, ok := menu.Item(l.ItemID)
-		if !ok || !it.Active {
-			return nil, 0, fault.New(fault.Invalid, "item_unknown", "An item is not on this menu.").
-				With("itemId", formatID(l.ItemID))
-		}
-		amount, ok := money.Times(it.Price, l.Qty)
-		if ok {
-			total, ok = money.Plus(total, amount)
-		}
-		if !ok {
-			return nil, 0, fault.New(fault.Invalid, "invalid", "The order total is too high.")
-		}
-		items[i] = Item{
-			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...),
-			Names: NamesOf(it.Names, menu.Branch.Locales), Price: it.Price, Qty: l.Qty, Notes: l.Notes,
-		}
+		CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
-	return items, total, nil
+	if voucher != nil {
+		o.Voucher = voucher.ID
+	}
+	p.apply(&o)
+	return pricedOrder{o, p.Until, p.Versions, p.Options}, nil
 }
 
 // Place creates an order. All fields of the order except its number are set.
 type Place struct {
-	Order   Order
-	Priced  time.Time // when the order's deadlines were computed; zero: do not shift them
-	Hold    stock.Hold
-	Recipes map[int64][]stock.Line // consumed stock items by menu item
-	Cart    *cart.Cart             // the cart that the order was made from; nil for guests
+	Order  Order
+	Priced time.Time // when the order's deadlines were computed; zero: do not shift them
+	// RatesUntil is when the tax rates of the order's total change; zero: never. The order must be decided before it.
+	RatesUntil time.Time
+	Versions   []int64 // menu versions of the lines, each once; all must be published
+	Hold       stock.Hold
+	Recipes    map[int64][]stock.Line // consumed stock items by menu item
+	Cart       *cart.Cart             // the cart that the order was made from; nil for guests
 	// SharedLines are taken from the cart that the guests of the visit share.
 	SharedLines []cart.SharedLine
 	Limits      Limits
+	Options     []int64 // options of the order's lines, each once; the ledger reads which of them are off
 }
 
 // Limits are the maximum numbers of unpaid orders. Zero means no limit. They bound how many units one phone or one
@@ -298,19 +317,25 @@ func (b *Batch) enter(p *Place) Result {
 		return Result{Err: ErrVisitClosed}
 	case b.Paused[o.Scope.Branch]:
 		return Result{Err: catalog.ErrPaused}
-	case !b.Versions[o.MenuVersionID]:
+	case slices.ContainsFunc(p.Versions, func(v int64) bool { return !b.Versions[v] }):
 		return Result{Err: ErrVersionClosed}
 	case reached(b.Unpaid[o.payer()], p.Limits.UnpaidPerGuest),
 		o.Kind == DineIn && reached(b.Unpaid[o.VisitID], p.Limits.UnpaidPerVisit):
 		return Result{Err: ErrUnpaid}
+	case !p.RatesUntil.IsZero() && !b.Now.Before(p.RatesUntil):
+		return Result{Err: errRates}
 	case p.Cart != nil && !b.cartUnchanged(*p.Cart), !b.hasLines(p):
 		return Result{Err: cart.ErrChanged}
+	case b.anyOff(o.Scope.Branch, p.Options):
+		return Result{Err: b.offOptions(&o)}
+	case b.voucherTaken(&o):
+		return Result{Err: ErrVoucherTaken}
 	}
 	// The reservation is the last check, because it is the first change.
 	switch outcome, short := b.Balances.Reserve(p.Hold, stock.Held); outcome {
 	case stock.Applied:
 	case stock.Insufficient:
-		return Result{Err: SoldOut(stock.DishShortages(short, p.Hold.Lines, p.Recipes))}
+		return Result{Err: o.soldOut(short, p.Hold.Lines, p.Recipes)}
 	default: // a released hold id, or an item that left the menu after pricing
 		return Result{Err: ErrRetry}
 	}

@@ -134,7 +134,8 @@ type Service struct {
 	Reader    Reader
 	Catalog   Catalog
 	Carts     Carts
-	Recipes   Recipes // nil: dishes consume no stock
+	Recipes   Recipes   // nil: dishes consume no stock
+	Vouchers  *Vouchers // nil: no code is valid
 	Payments  Payments
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by

@@ -223,6 +223,7 @@ const (
 	LateVisitClosed RefundReason = "LATE_VISIT_CLOSED" // the order had expired, and its visit is closed
 	LatePaused      RefundReason = "LATE_PAUSED"       // the order had expired, and its branch takes no orders
 	LateSoldOut     RefundReason = "LATE_SOLD_OUT"     // the order had expired, and its units are gone
+	LateVoucher     RefundReason = "LATE_VOUCHER"      // the order had expired, and its voucher has been used since
 	PaidTwice       RefundReason = "PAID_TWICE"        // another attempt had paid the order already
 	PriorRefundDue  RefundReason = "ORDER_REFUSED"     // an earlier capture of this ended order is due for refund
 	RefundedByStaff RefundReason = "STAFF"             // requested by staff

@@ -175,6 +175,8 @@ type metrics struct {
 	errors  *prometheus.CounterVec
 	breaker prometheus.Gauge
 	seconds *prometheus.HistogramVec
+	used    *prometheus.GaugeVec
+	limit   *prometheus.GaugeVec
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
@@ -185,6 +187,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			WithLabelValues("redis"),
 		seconds: f.Histograms("redis_command_duration_seconds", "Duration of Redis calls by command or script.",
 			[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .2}, "cmd"),
+		used:  f.Gauges("redis_memory_used_bytes", "Memory in use by a Redis master.", "server"),
+		limit: f.Gauges("redis_memory_limit_bytes", "maxmemory of a Redis master; 0 without a limit.", "server"),
 	}
 }
 

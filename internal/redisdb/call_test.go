@@ -149,7 +149,7 @@ func TestDB_namespace(t *testing.T) {
 	}))(t)
 	defer raw.Close()
 	names, err := raw.Do(t.Context(), raw.B().Keys().Pattern("*").Build()).AsStrSlice()
-	if d := cmp.Diff([]string{"north:cis:menu:active:v1:7"}, names); d != "" || err != nil {
+	if d := cmp.Diff([]string{"north:cis:menu:active:v2:7"}, names); d != "" || err != nil {
 		t.Error(d, err)
 	}
 }

@@ -29,6 +29,7 @@ type DB struct {
 	sealKey  atomic.Pointer[[]byte]
 	health   *health
 	metrics  metrics
+	memory   atomic.Pointer[Memory] // of the last heartbeat; nil before the first and for an embedded store
 	stop     context.CancelFunc
 	stopped  chan struct{}
 }

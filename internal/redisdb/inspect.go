@@ -9,6 +9,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"comanda/internal/keyspace"
+	"comanda/internal/seq"
 )
 
 // inspectTimeout limits one exchange of an inspection. It is long, because a busy server replies late and no request
@@ -142,6 +143,48 @@ func (r *reader) States(ctx context.Context, keys []string) ([]State, error) {
 		states[i] = State{keyspace.Type(kind), lifeOf(ms)}
 	}
 	return states, nil
+}
+
+// Memory returns the bytes that keys occupy, including the server's overhead; 0 for a missing key, and if the server
+// does not support the command.
+func (r *reader) Memory(ctx context.Context, keys []string) ([]int64, error) {
+	cmds := seq.Map(keys, func(key string) rueidis.Completed {
+		return r.conn.B().MemoryUsage().Key(r.namespace.Raw(key)).Build()
+	})
+	return r.numbers(ctx, "MEMORY", cmds)
+}
+
+// lengthCommands returns the length of a value by its type.
+var lengthCommands = map[keyspace.Type]string{
+	keyspace.String: "STRLEN", keyspace.Hash: "HLEN", keyspace.Set: "SCARD", keyspace.SortedSet: "ZCARD", "list": "LLEN",
+	"stream": "XLEN",
+}
+
+// Lengths returns the lengths of keys in one exchange: bytes of a string, and members, fields or entries of other types.
+// A key that was deleted or replaced meanwhile has the length 0, and so has a type that has none.
+func (r *reader) Lengths(ctx context.Context, keys []KeyInfo) ([]int64, error) {
+	cmds := seq.Map(keys, func(k KeyInfo) rueidis.Completed {
+		if verb, ok := lengthCommands[k.Type]; ok {
+			return r.on(k.Key, verb)
+		}
+		return r.on(k.Key, "EXISTS")
+	})
+	lengths, err := r.numbers(ctx, "STRLEN", cmds)
+	for i := range lengths {
+		if _, ok := lengthCommands[keys[i].Type]; !ok {
+			lengths[i] = 0
+		}
+	}
+	return lengths, err
+}
+
+// numbers sends commands in one exchange and returns their replies; 0 for one that is refused.
+func (r *reader) numbers(ctx context.Context, name string, cmds []rueidis.Completed) ([]int64, error) {
+	results, err := r.send(ctx, name, cmds)
+	return seq.Map(results, func(r rueidis.RedisResult) int64 {
+		n, _ := r.AsInt64()
+		return n
+	}), err
 }
 
 // Entry is an id that a key is expected to hold, as its value or as a member of its set.

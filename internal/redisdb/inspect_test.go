@@ -140,7 +140,7 @@ func TestDB_Walk_namespace(t *testing.T) {
 			return nil
 		}))
 	}
-	want := map[keyspace.Namespace][]string{"north": {"cis:menu:active:v1:0"}, "south": {"cis:menu:active:v1:1"}}
+	want := map[keyspace.Namespace][]string{"north": {"cis:menu:active:v2:0"}, "south": {"cis:menu:active:v2:1"}}
 	testenv.Equal(t, want, seen)
 }
 

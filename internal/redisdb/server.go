@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,7 @@ func (db *DB) Identity(ctx context.Context) (string, error) {
 // nodes returns the identities of the nodes that respond. If none does, or one is too old, it returns an error.
 func (db *DB) nodes(ctx context.Context) (map[string]node, error) {
 	infos, err := db.infos(ctx)
+	db.observeMemory(infos)
 	nodes := make(map[string]node, len(infos))
 	for addr, fields := range infos {
 		n, err := fields.node()
@@ -129,21 +131,48 @@ func (db *DB) infos(ctx context.Context) (map[string]info, error) {
 // NoEviction is the maxmemory-policy under which a full server refuses writes instead of deleting keys.
 const NoEviction = "noeviction"
 
-// Memory describes how masters behave when their memory is full, as they report it.
+// Memory describes the memory of all masters and how they behave when it is full, as they report it.
 type Memory struct {
-	Policies map[string]string // the maxmemory-policy of each master by its address; "" if not reported
-	Evicted  int64             // keys evicted since the masters were started
+	Servers []ServerMemory // ordered by address; none for an embedded store
+	Evicted int64          // keys evicted since the masters were started
+}
+
+// ServerMemory is the memory of one master, in bytes.
+type ServerMemory struct {
+	Addr    string `json:"addr"`
+	Used    int64  `json:"usedBytes"`
+	Limit   int64  `json:"limitBytes" doc:"maxmemory; 0: no limit."`
+	Evicted int64  `json:"evictedKeys" doc:"Since the server was started."`
+	Policy  string `json:"policy" doc:"maxmemory-policy; empty if not reported."`
+}
+
+// Share returns the used part of the limit; 0 without a limit.
+func (m ServerMemory) Share() float64 {
+	if m.Limit <= 0 {
+		return 0
+	}
+	return float64(m.Used) / float64(m.Limit)
+}
+
+// Fullest returns the master that is closest to its limit; the zero value if there is none.
+func (m Memory) Fullest() ServerMemory {
+	var fullest ServerMemory
+	for _, s := range m.Servers {
+		if fullest.Addr == "" || s.Share() > fullest.Share() {
+			fullest = s
+		}
+	}
+	return fullest
 }
 
 // Evicting returns the masters that delete keys when they are full, each with its policy.
 func (m Memory) Evicting() []string {
 	var all []string
-	for addr, policy := range m.Policies {
-		if policy != "" && policy != NoEviction {
-			all = append(all, fmt.Sprintf("%s: %s", addr, policy))
+	for _, s := range m.Servers {
+		if s.Policy != "" && s.Policy != NoEviction {
+			all = append(all, fmt.Sprintf("%s: %s", s.Addr, s.Policy))
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 
@@ -151,7 +180,7 @@ func (m Memory) Evicting() []string {
 // node does not respond. An embedded store never evicts.
 func (db *DB) Memory(ctx context.Context) (Memory, error) {
 	if db.embedded {
-		return Memory{Policies: map[string]string{}}, nil
+		return Memory{}, nil
 	}
 	nodes, err := db.infos(ctx)
 	if err != nil {
@@ -160,16 +189,50 @@ func (db *DB) Memory(ctx context.Context) (Memory, error) {
 	return memoryOf(nodes), nil
 }
 
+// LastMemory returns what the last heartbeat has read, without asking a server. Nodes that did not respond are missing.
+func (db *DB) LastMemory() Memory {
+	if m := db.memory.Load(); m != nil {
+		return *m
+	}
+	return Memory{}
+}
+
+// observeMemory keeps and exports the memory of a heartbeat. A heartbeat that no node has answered changes nothing.
+func (db *DB) observeMemory(nodes map[string]info) {
+	if db.embedded || len(nodes) == 0 {
+		return
+	}
+	m := memoryOf(nodes)
+	db.memory.Store(&m)
+	// The series of a server that was replaced must not keep its last value.
+	db.metrics.used.Reset()
+	db.metrics.limit.Reset()
+	for _, s := range m.Servers {
+		db.metrics.used.WithLabelValues(s.Addr).Set(float64(s.Used))
+		db.metrics.limit.WithLabelValues(s.Addr).Set(float64(s.Limit))
+	}
+}
+
 // memoryOf ignores replicas: they delete only what their master deletes.
 func memoryOf(nodes map[string]info) Memory {
-	m := Memory{Policies: map[string]string{}}
-	for addr, fields := range nodes {
+	var m Memory
+	for _, addr := range slices.Sorted(maps.Keys(nodes)) {
+		fields := nodes[addr]
 		if fields.replica() {
 			continue
 		}
-		m.Policies[addr] = fields["maxmemory_policy"]
-		n, _ := strconv.ParseInt(fields["evicted_keys"], 10, 64) // not reported: none
-		m.Evicted += n
+		s := ServerMemory{
+			Addr: addr, Used: fields.number("used_memory"), Limit: fields.number("maxmemory"),
+			Evicted: fields.number("evicted_keys"), Policy: fields["maxmemory_policy"],
+		}
+		m.Servers = append(m.Servers, s)
+		m.Evicted += s.Evicted
 	}
 	return m
+}
+
+// number returns a field as a number; 0 if it is not reported.
+func (i info) number(field string) int64 {
+	n, _ := strconv.ParseInt(i[field], 10, 64)
+	return n
 }

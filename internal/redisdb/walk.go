@@ -54,19 +54,6 @@ func (m *Master) Size(ctx context.Context) (int64, error) {
 	return n, translate("DBSIZE", classify(err), err)
 }
 
-// Memory returns the bytes that keys occupy, including the server's overhead; 0 for a missing key, and if the server
-// does not support the command.
-func (m *Master) Memory(ctx context.Context, keys []string) ([]int64, error) {
-	cmds := seq.Map(keys, func(key string) rueidis.Completed {
-		return m.conn.B().MemoryUsage().Key(m.namespace.Raw(key)).Build()
-	})
-	results, err := m.send(ctx, "MEMORY", cmds)
-	return seq.Map(results, func(r rueidis.RedisResult) int64 {
-		size, _ := r.AsInt64()
-		return size
-	}), err
-}
-
 // Lookup selects what a walk reads about a key.
 type Lookup uint8
 

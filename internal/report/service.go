@@ -21,6 +21,8 @@ type Store interface {
 	Days(ctx context.Context, s Span) ([]Day, error)
 	// Dishes returns sold dishes, highest revenue first.
 	Dishes(ctx context.Context, s Span) ([]Dish, error)
+	// Options returns how often guests chose each option of a dish, see OptionSales.
+	Options(ctx context.Context, s Span) ([]OptionSale, error)
 	// Quotas returns items with a quota, by date and item.
 	Quotas(ctx context.Context, s Span) ([]Quota, error)
 	Attempts(ctx context.Context, s Span) ([]Attempts, error)
@@ -29,6 +31,19 @@ type Store interface {
 	Refunds(ctx context.Context, s Span) ([]Refunds, error)
 	Ended(ctx context.Context, s Span) ([]Ended, error)
 	Tickets(ctx context.Context, s Span) ([]Ticket, error)
+	Taxes(ctx context.Context, s Span) (*TaxBook, error)
+}
+
+// InterestStore reads what guests looked at and left in carts. It is separate from Store, whose reports are of orders.
+type InterestStore interface {
+	// Interest returns the dishes that were viewed, added to a cart or ordered, most views first.
+	Interest(ctx context.Context, s Span) ([]DishInterest, error)
+	// Pages returns how often each page of the guest app was opened, by name.
+	Pages(ctx context.Context, s Span) (map[string]int64, error)
+	// Carts returns the visits in which a dish was added to a cart, by date.
+	Carts(ctx context.Context, s Span) ([]CartDay, error)
+	// MemberCarts returns the carts of members that have dishes and have not changed for a time.
+	MemberCarts(ctx context.Context, s Span, unchanged time.Duration) ([]MemberCart, error)
 }
 
 // maxConcurrent is the number of reports that a process reads concurrently. Further reports wait, because orders use
@@ -38,13 +53,20 @@ const maxConcurrent = 2
 // Service provides reports.
 type Service struct {
 	Store
+	InterestStore
 	branches Branches
 	slots    chan struct{}
 }
 
+// AllStore reads every figure.
+type AllStore interface {
+	Store
+	InterestStore
+}
+
 // NewService returns a Service.
-func NewService(store Store, branches Branches) *Service {
-	return &Service{store, branches, make(chan struct{}, maxConcurrent)}
+func NewService(store AllStore, branches Branches) *Service {
+	return &Service{store, store, branches, make(chan struct{}, maxConcurrent)}
 }
 
 // Open checks that the actor may see the branch, waits for a free slot and returns the span. The caller must call release

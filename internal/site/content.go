@@ -1,7 +1,6 @@
 package site
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -211,7 +210,8 @@ func (p page) menuOf(m *catalog.Snapshot) (menuView, map[string]any) {
 				continue
 			}
 			dish := dishView{
-				it.Names.In(preferred...), it.Descriptions.In(preferred...), p.price(m.Branch.Currency, it.Price), thumb(it.ImageURL),
+				it.Names.In(preferred...), it.Descriptions.In(preferred...),
+				m.Branch.Currency.Localized(it.Price, p.tag), thumb(it.ImageURL),
 			}
 			shown.Dishes = append(shown.Dishes, dish)
 			items = append(items, p.item(dish, m.Branch.Currency, it))
@@ -257,29 +257,6 @@ func thumb(url string) string {
 		return fmt.Sprintf("/media/%s-%d.jpg", id, catalog.Thumb)
 	}
 	return url
-}
-
-// symbols are those of currencies that have one.
-var symbols = map[money.Currency]string{"VND": "₫", "TWD": "NT$", "USD": "$", "EUR": "€", "THB": "฿", "JPY": "¥"}
-
-// price formats an amount for people, as the guest app does: 65.000 ₫ in Vietnamese, ₫65,000 elsewhere.
-func (p page) price(c money.Currency, minor int64) string {
-	whole, cents, _ := strings.Cut(c.Format(minor), ".")
-	comma, point := ",", "."
-	if p.tag == "vi" {
-		comma, point = ".", ","
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + comma + whole[i:]
-	}
-	if cents != "" {
-		whole += point + cents
-	}
-	symbol, ok := symbols[c]
-	if !ok || p.tag == "vi" {
-		return whole + "\u00a0" + cmp.Or(symbol, string(c))
-	}
-	return symbol + whole
 }
 
 // phoneDigits returns the digits of a telephone number, for a link.

@@ -47,7 +47,7 @@ func newSite(t *testing.T, b brand.Brand) http.Handler {
 		{Date: "2026-11-26", Periods: []catalog.Period{{From: "10:00", To: "12:00"}, {From: "18:00", To: "01:00"}}},
 	}})
 	second := newBranch(t, 8, "Quán Hoa Vinh", catalog.OpeningHours{Weekly: map[catalog.Weekday][]catalog.Period{"tue": {{From: "09:00", To: "12:00"}}}})
-	menu := &catalog.Snapshot{Branch: first, Edition: catalog.NewEdition(1, 1, 7,
+	menu := &catalog.Snapshot{Branch: first, Edition: catalog.NewEdition(1, 7,
 		[]catalog.Category{{ID: 1, Names: catalog.Texts{"vi": "Phở", "en": "Pho"}}, {ID: 2, Names: catalog.Texts{"vi": "Hết"}}},
 		[]catalog.Item{
 			{ID: 1, CategoryID: 1, Price: 65000, Active: true, Names: catalog.Texts{"vi": "Phở bò </script>", "en": "Beef pho"},

@@ -57,9 +57,9 @@ func (k *Syncer) rebuildSoon(s Scope) {
 	k.tasks.Go(func() {
 		next := now.Add(rebuildRetryDelay) // used if the rebuild panics
 		defer func() { k.rebuildEnded(s, next) }()
-		defer k.recoverPanic("rebuild")
 		ctx, cancel := context.WithTimeout(k.ctx, rebuildTimeout)
 		defer cancel()
+		defer k.recoverPanic(ctx, "rebuild")
 		var err error
 		if next, err = k.rebuild(ctx, s, r.failures); err != nil {
 			k.cfg.Log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
@@ -222,9 +222,9 @@ func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 }
 
 // recoverPanic keeps a panic of a background task from ending the process; SQL stays correct without the cache.
-func (k *Syncer) recoverPanic(what string) {
+func (k *Syncer) recoverPanic(ctx context.Context, what string) {
 	if p := recover(); p != nil {
-		k.cfg.Log.Error("a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
+		k.cfg.Log.ErrorContext(ctx, "a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
 			"stack", string(debug.Stack()))
 	}
 }

@@ -10,8 +10,11 @@ import (
 // MaxRecipe is the largest number of stock items in one recipe.
 const MaxRecipe = 10
 
-// ErrMenuItemNotFound refuses an unknown menu item.
-var ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "Menu item not found.")
+// The faults of recipes of unknown dishes and options.
+var (
+	ErrMenuItemNotFound = fault.New(fault.NotFound, "menu_item_not_found", "Menu item not found.")
+	ErrOptionNotFound   = fault.New(fault.NotFound, "option_not_found", "Option not found.")
+)
 
 // RecipeStore stores recipes; stocksql.Store implements it. Items of branches that the actor may not see are answered
 // as missing.
@@ -22,6 +25,11 @@ type RecipeStore interface {
 	// SetRecipe replaces a recipe and writes an audit row. It returns ErrItemNotFound for a stock item that the branch
 	// lacks.
 	SetRecipe(ctx context.Context, by authz.Actor, item int64, lines []SKULine) (branch int64, err error)
+	// OptionRecipe returns the stock that one unit of an option consumes in a branch. It returns ErrBranchNotFound for an
+	// unknown branch and ErrOptionNotFound for an unknown or retired option.
+	OptionRecipe(ctx context.Context, branch, option int64) ([]SKULine, error)
+	// SetOptionRecipe replaces an option's recipe in a branch, with the faults of OptionRecipe and SetRecipe.
+	SetOptionRecipe(ctx context.Context, by authz.Actor, branch, option int64, lines []SKULine) error
 }
 
 // RecipeService reads and changes recipes.
@@ -44,6 +52,33 @@ func (c *RecipeService) SetRecipe(ctx context.Context, actor authz.Actor, item i
 		return err
 	}
 	branch, err := c.Store.SetRecipe(ctx, actor, item, lines)
+	if err == nil {
+		c.Cache.invalidate(branch)
+	}
+	return err
+}
+
+// OptionRecipe returns the stock that one unit of an option consumes in a branch. Options belong to the house and stock to
+// a branch, so an option has a recipe in each branch.
+func (c *RecipeService) OptionRecipe(ctx context.Context, actor authz.Actor, branch, option int64) ([]SKULine, error) {
+	if !actor.Sees(branch) {
+		return nil, ErrBranchNotFound
+	}
+	return c.Store.OptionRecipe(ctx, branch, option)
+}
+
+// SetOptionRecipe replaces the stock that one unit of an option consumes in a branch, beside that of its dish. The recipe
+// of a size replaces that of the dish. Like SetRecipe it does not change placed orders.
+func (c *RecipeService) SetOptionRecipe(
+	ctx context.Context, actor authz.Actor, branch, option int64, lines []SKULine,
+) error {
+	if !actor.Sees(branch) {
+		return ErrBranchNotFound
+	}
+	if err := checkRecipe(lines); err != nil {
+		return err
+	}
+	err := c.Store.SetOptionRecipe(ctx, actor, branch, option, lines)
 	if err == nil {
 		c.Cache.invalidate(branch)
 	}

@@ -33,6 +33,9 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 	if o.PublishedPerMinute, err = outbox.CountPublished(ctx, s.DB, now.Add(-time.Minute)); err != nil {
 		return o, err
 	}
+	if o.LastHour, err = outbox.CountStates(ctx, s.DB, now.Add(-time.Hour)); err != nil {
+		return o, err
+	}
 	changes, err := stocksql.New(s.DB).Backlog(ctx, now)
 	if err != nil {
 		return o, err
@@ -43,6 +46,9 @@ func (s *Service) Outbox(ctx context.Context) (Outbox, error) {
 	}
 	documents, err := documentsql.New(s.DB).Backlog(ctx, now)
 	o.Documents = Documents{Pending: documents.Pending, OldestAgeSeconds: documents.Age.Seconds()}
+	if last, ok := s.lastVerified(ctx); ok {
+		o.Documents.VerifiedAt, o.Documents.Differences = &last.At, last.Differences()
+	}
 	return o, err
 }
 

@@ -95,18 +95,29 @@ func diagnoseRedis(ctx context.Context, c Connections, add func(string, string, 
 	diagnoseMemory(ctx, redis, add)
 }
 
-// diagnoseMemory checks whether Redis evicts keys when its memory is full, which causes rebuilds and reads from SQL.
+// FullShare is the part of maxmemory from which Redis counts as full: writes are refused at 1.
+const FullShare = 0.9
+
+// diagnoseMemory checks whether Redis is nearly full, and whether it evicts keys then, which causes rebuilds and reads
+// from SQL.
 func diagnoseMemory(ctx context.Context, redis *redisdb.DB, add func(string, string, error)) {
 	memory, err := redis.Memory(ctx)
 	if evicting := memory.Evicting(); err == nil && len(evicting) > 0 {
 		err = fmt.Errorf("maxmemory-policy must be noeviction (%s; %d keys were evicted)",
 			strings.Join(evicting, ", "), memory.Evicted)
 	}
+	if full := memory.Fullest(); err == nil && full.Share() >= FullShare {
+		err = fmt.Errorf("%s uses %.0f %% of its maxmemory of %d bytes; raise it", full.Addr, 100*full.Share(), full.Limit)
+	}
 	detail := "nothing is evicted"
-	for addr, policy := range memory.Policies {
-		// A server may report no policy, which is a hint and not a fault.
-		if policy == "" {
-			detail = addr + " does not say what its maxmemory-policy is; it must be noeviction"
+	for _, s := range memory.Servers {
+		switch {
+		case s.Policy == "": // a server may report no policy, which is a hint and not a fault
+			detail = s.Addr + " does not say what its maxmemory-policy is; it must be noeviction"
+		case s.Limit > 0:
+			detail += fmt.Sprintf("; %s uses %.0f %% of %d bytes", s.Addr, 100*s.Share(), s.Limit)
+		default:
+			detail += fmt.Sprintf("; %s uses %d bytes and has no limit", s.Addr, s.Used)
 		}
 	}
 	add("redis memory", detail, err)

@@ -61,14 +61,32 @@ func (s *Service) KeepsDocuments(ctx context.Context) (kept bool, note string, e
 const verifyPause = 500 * time.Millisecond
 
 // VerifyDocuments compares the documents in Redis with SQL. report may be nil. It reads every document and every key,
-// beside running servers, and changes nothing.
+// beside running servers, and changes nothing. It saves the result like the daily comparison of a server, so that an
+// alert about differences ends once they are repaired.
 func (s *Service) VerifyDocuments(
 	ctx context.Context, report func(document.Progress),
 ) (document.Verification, error) {
 	v := &document.Verifier{
 		Source: documentsql.New(s.DB), Mirror: documentredis.New(s.Redis), Report: report, Pause: pause,
 	}
-	return v.Verify(ctx)
+	result, err := v.Verify(ctx)
+	if err != nil {
+		return result, err
+	}
+	g, err := documentsql.New(s.DB).Generation(ctx)
+	if err != nil || g.Epoch == "" { // a rebuild follows; what it has not written yet is no difference of the documents
+		return result, err
+	}
+	return result, documentredis.New(s.Redis).SaveVerified(ctx, document.Verified{At: s.DB.Now(), Found: result.Found})
+}
+
+// lastVerified returns the last comparison; ok is false if there is none, and without a Redis that answers.
+func (s *Service) lastVerified(ctx context.Context) (v document.Verified, ok bool) {
+	if s.NoDocuments || s.Redis == nil || !s.Redis.Up() {
+		return v, false
+	}
+	v, ok, err := documentredis.New(s.Redis).LastVerified(ctx)
+	return v, ok && err == nil
 }
 
 // pause waits for verifyPause or the end of ctx.

@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/event/inbox"
+	"comanda/internal/event/outbox"
 	"comanda/internal/fault"
 	"comanda/internal/keyspace/keyaudit"
 	"comanda/internal/queue"
@@ -80,6 +81,7 @@ func (s *Service) About(ctx context.Context) (About, error) {
 	if r, err := s.Redis.Server(ctx); err == nil {
 		a.Engines.Redis = r.Mode + " " + r.Version
 	}
+	a.RedisServers = append([]redisdb.ServerMemory{}, s.Redis.LastMemory().Servers...)
 	return a, nil
 }
 
@@ -102,6 +104,7 @@ type Outbox struct {
 	ByType             []queue.PendingCount    `json:"byType"`
 	Dead               []queue.DeadLetterCount `json:"dead"`
 	PublishedPerMinute int64                   `json:"publishedPerMinute" doc:"In the last minute; at most 10000 are counted."`
+	LastHour           outbox.States           `json:"lastHour" doc:"Events created in the last hour, by state."`
 	Redis              Redis                   `json:"redis"`
 	Documents          Documents               `json:"documents"`
 }
@@ -118,6 +121,9 @@ type Redis struct {
 type Documents struct {
 	Pending          int64   `json:"pending"`
 	OldestAgeSeconds float64 `json:"oldestAgeSeconds"`
+
+	VerifiedAt  *time.Time `json:"verifiedAt" doc:"End of the last comparison of all documents with SQL; null before the first."`
+	Differences int        `json:"differences" doc:"Found by that comparison."`
 }
 
 // DeadLetterFilter selects dead letters. Empty fields select all, except that letters of Redis must be requested
@@ -177,6 +183,8 @@ type About struct {
 	UptimeSeconds float64   `json:"uptimeSeconds"`
 	Roles         []string  `json:"roles" doc:"Roles of this process: api, worker, relay."`
 	Engines       Engines   `json:"engines"`
+
+	RedisServers []redisdb.ServerMemory `json:"redisServers" doc:"Memory of each Redis master; empty without a Redis server."`
 }
 
 // Engines are the versions of the servers in use; empty for an unavailable one.

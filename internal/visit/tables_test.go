@@ -53,7 +53,7 @@ func TestFloor_AddTable(t *testing.T) {
 		if _, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
 			t.Errorf("a label of another branch: %v", err)
 		}
-		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 15 {
+		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 21 {
 			t.Errorf("%d tables, %v", len(all), err)
 		}
 	})

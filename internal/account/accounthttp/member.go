@@ -43,8 +43,13 @@ func (m *memberRoutes) registerOwn(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
 	httpapi.Register(ops, "me", "GET /me", "View your account", m.me)
 	httpapi.Register(ops, "me-change", "PATCH /me", "Edit your profile", m.changeMe)
+	httpapi.Register(ops, "me-mail", "GET /me/mail", "View which e-mails you get", m.mailChoices)
+	httpapi.Register(ops, "me-mail-choose", "PUT /me/mail", "Choose which e-mails you get", m.chooseMail)
 	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "List the devices you are logged in on", m.sessions)
 	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Log out one of your devices", m.endSession)
+	httpapi.Register(ops, "me-email", "POST /me/email", "Send a code to a new e-mail address", m.requestEmail, httpapi.Accepted)
+	httpapi.Register(ops, "me-email-change", "POST /me/email/confirm",
+		"Change your e-mail address with the code sent to it", m.changeEmail)
 	httpapi.RegisterOutput(ops, "me-password", "POST /me/password",
 		"Change your password and log out your other devices", m.changePassword)
 }
@@ -225,6 +230,33 @@ func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (httpapi.List[
 
 func (m *memberRoutes) endSession(ctx context.Context, in *httpapi.ByText) (*struct{}, error) {
 	return nil, m.accounts.EndSession(ctx, authz.ActorOf(ctx), in.ID)
+}
+
+type emailIn struct {
+	CallerIn
+
+	Body struct {
+		CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
+		Email           string           `json:"email" text:"line" maxLength:"254" doc:"The new address. The response is the same if another account has it, and no code is sent then."`
+	}
+}
+
+func (m *memberRoutes) requestEmail(ctx context.Context, in *emailIn) (sent, error) {
+	err := m.accounts.RequestEmail(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.Body.Email, in.caller)
+	return sent{int64(account.CodeTTL.Seconds())}, err
+}
+
+type emailConfirmIn struct {
+	CallerIn
+
+	Body struct {
+		Email string           `json:"email" text:"line" maxLength:"254" doc:"The new address."`
+		Code  telemetry.Secret `json:"code" maxLength:"16"`
+	}
+}
+
+func (m *memberRoutes) changeEmail(ctx context.Context, in *emailConfirmIn) (Account, error) {
+	return accountResult(m.accounts.ChangeEmail(ctx, authz.ActorOf(ctx), in.Body.Email, string(in.Body.Code), in.caller))
 }
 
 type passwordIn struct {

@@ -144,6 +144,35 @@ func TestMember_life_cycle(t *testing.T) {
 	})
 }
 
+// Members choose which e-mails they get. The language is that of the request that verified their address, until they
+// choose another.
+func TestMember_mail_choices(t *testing.T) {
+	each(t, func(t *testing.T, s *testServer) {
+		// As of an account that an administrator has created.
+		testenv.Equal(t, testenv.Must(s.Users.MailChoices(t.Context(), 999))(t), account.DefaultMailChoices())
+
+		s.ask(t, "POST", "/auth/register", `{"email":"`+email+`","password":"`+accounttest.Password+`"}`, "", nil)
+		want(t, s.ask(t, "POST", "/auth/otp/verify", `{"purpose":"VERIFY","email":"`+email+`","code":"`+s.Code(t, email)+`"}`, "", nil), 200, "")
+		p := s.login(t)
+		choices := func() (got map[string]any) {
+			t.Helper()
+			want(t, s.ask(t, "GET", "/me/mail", "", p.AccessToken, &got), 200, "")
+			return got
+		}
+		testenv.Equal(t, choices(), map[string]any{"locale": "en", "orderReceived": true, "orderReady": true})
+		for body, chosen := range map[string]map[string]any{
+			`{"locale":"vi","orderReceived":false,"orderReady":true}`: {"locale": "vi", "orderReceived": false, "orderReady": true},
+			`{"orderReceived":true,"orderReady":false}`:               {"orderReceived": true, "orderReady": false},
+		} {
+			want(t, s.ask(t, "PUT", "/me/mail", body, p.AccessToken, nil), 200, "")
+			testenv.Equal(t, choices(), chosen)
+		}
+		for _, body := range []string{`{"locale":"th","orderReceived":true,"orderReady":true}`, `{"locale":"vi"}`} {
+			want(t, s.ask(t, "PUT", "/me/mail", body, p.AccessToken, nil), 422, "invalid")
+		}
+	})
+}
+
 func TestMember_logout_by_refresh_token(t *testing.T) {
 	s := newTestServer(t, sqldbtest.SQLite(t))
 	s.CreateMember(t, email)

@@ -47,6 +47,9 @@ UPDATE app_user SET password = $3, failures = 0, updated_at = $4, version = vers
 UPDATE app_user SET status = 'ACTIVE', registered = 1, updated_at = $2, version = version + 1
 WHERE id = $1 AND status = 'PENDING'
 
+-- name: account_email
+UPDATE app_user SET email = $2, updated_at = $3, version = version + 1 WHERE id = $1 AND status = 'ACTIVE'
+
 -- name: account_reset
 -- The code was sent to the e-mail address, so a reset verifies the address as well.
 UPDATE app_user

@@ -2,6 +2,7 @@ package accountsql
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -118,9 +119,44 @@ func (s *Accounts) VerifyEmail(
 			return err
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
+		tx.Queue(stmt("choice_locale"), c.UserID, l.Locale, now.UnixMilli())
 		return QueueEmail(tx, now, l)
 	})
 	return used, err
+}
+
+// ChangeEmail uses a code up and replaces the address of its account.
+func (s *Accounts) ChangeEmail(
+	ctx context.Context, c account.Code, now time.Time, email string, by authz.Actor, notice account.Email,
+) (used bool, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
+			return err
+		}
+		u, err := oneUser(ctx, tx, stmt("account_select"), c.UserID)
+		if err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, stmt("account_email"), c.UserID, email, now.UnixMilli())
+		if used = n == 1; err != nil || !used {
+			return err
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
+		if notice.To != "" { // staff who log in by username may have had no address
+			if err := QueueEmail(tx, now, notice); err != nil {
+				return err
+			}
+		}
+		if !authz.IsStaff(u.Role) {
+			return nil
+		}
+		return auditsql.Record(ctx, tx, audit.NewEntry(by, now, audit.ActionUserUpdated, "user", strconv.FormatInt(u.ID, 10), 0).
+			WithBefore(map[string]any{"email": u.Email}).WithAfter(map[string]any{"email": email}))
+	})
+	if errors.Is(err, sqldb.ErrUnique) { // registered by another account since the code was sent
+		err = account.ErrEmailTaken
+	}
+	return used && err == nil, err
 }
 
 // ResetPassword uses a code up, sets a new password and ends all sessions.

@@ -56,6 +56,10 @@ SELECT r.kind, r.id, x.name FROM r JOIN menu_version v ON v.id = r.num JOIN menu
 UNION ALL
 SELECT r.kind, r.id, x.names FROM r JOIN menu_item i ON i.id = r.num JOIN dish x ON x.id = i.dish_id WHERE r.kind = 'menuItem'
 UNION ALL
+SELECT r.kind, r.id, x.names FROM r JOIN option_choice x ON x.id = r.num WHERE r.kind = 'option'
+UNION ALL
+SELECT r.kind, r.id, x.names FROM r JOIN option_group x ON x.id = r.num WHERE r.kind = 'optionGroup'
+UNION ALL
 SELECT r.kind, r.id, x.names FROM r JOIN dish x ON x.id = r.num WHERE r.kind = 'dish'
 UNION ALL
 SELECT r.kind, r.id, x.names FROM r JOIN category x ON x.id = r.num WHERE r.kind = 'category'

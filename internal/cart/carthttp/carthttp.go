@@ -58,7 +58,9 @@ type item struct {
 	PriceChanged bool    `json:"priceChanged"`
 	Remaining    *int64  `json:"remaining" doc:"Units that can still be ordered today; null for no limit."`
 	IsSoldOut    bool    `json:"isSoldOut" doc:"Whether fewer units are left than the quantity in the cart."`
-	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is no longer on the menu."`
+	IsAvailable  bool    `json:"isAvailable" doc:"false if the dish is no longer on the menu, or not with these options."`
+
+	Options []cartOption `json:"options,omitempty" doc:"Options of one unit; absent if there are none. The price includes them."`
 }
 
 func viewOf(v cart.View, l httpapi.Language) view {
@@ -76,6 +78,7 @@ func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 		ItemID: httpapi.IDOrNull(it.ItemID), ImageURL: httpapi.OrNull(it.ImageURL),
 		Name: it.Names.In(preferred(l, v.Branch)...), Quantity: it.Quantity, Price: it.Price, Total: it.Total,
 		Was: it.Line.Price, PriceChanged: it.PriceChanged(), IsSoldOut: it.SoldOut(), IsAvailable: it.Available,
+		Options: optionsOf(it.Configured, it.Options, preferred(l, v.Branch)),
 	}
 	if it.Limited {
 		out.Remaining = &it.Left
@@ -99,12 +102,14 @@ type addInput struct {
 		DishID   string `json:"dishId" pattern:"^[1-9][0-9]{0,17}$"`
 		Quantity int64  `json:"quantity" minimum:"1" maximum:"20"`
 		BranchID string `json:"branchId,omitempty" pattern:"^[1-9][0-9]{0,17}$"`
+
+		Options []chosenOption `json:"options,omitempty" maxItems:"30" doc:"Options of one unit. The same dish with other options is another line."`
 	}
 }
 
 func (r routes) add(ctx context.Context, in *addInput) (item, error) {
 	dish, branch := httpapi.IDOf(in.Body.DishID), httpapi.IDOf(in.Body.BranchID)
-	v, it, err := r.carts.Add(ctx, authz.ActorOf(ctx), dish, in.Body.Quantity, branch)
+	v, it, err := r.carts.Add(ctx, authz.ActorOf(ctx), dish, in.Body.Quantity, branch, chosenOf(in.Body.Options)...)
 	return itemOf(v, it, in.Language), err
 }
 

@@ -47,6 +47,8 @@ type sharedLine struct {
 	Name   string `json:"name" doc:"In the language of the response, also for a dish that is no longer on the menu."`
 	Qty    int64  `json:"qty"`
 	Notes  string `json:"notes"`
+
+	Options []cartOption `json:"options,omitempty" doc:"Options of one unit; absent if there are none."`
 }
 
 func sharedViewOf(v cart.SharedView, l httpapi.Language) sharedView {
@@ -54,6 +56,7 @@ func sharedViewOf(v cart.SharedView, l httpapi.Language) sharedView {
 	return sharedView{v.Version, seq.Map(v.Items, func(it cart.SharedItem) sharedLine {
 		return sharedLine{
 			it.ID, it.Phone, it.Mine, httpapi.FormatID(it.ItemID), it.Names.In(locales...), it.Quantity, it.Notes,
+			optionsOf(it.Configured, it.Options, locales),
 		}
 	})}
 }
@@ -101,6 +104,8 @@ type putInput struct {
 		ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
 		Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
 		Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
+
+		Options []chosenOption `json:"options,omitempty" maxItems:"30" doc:"Options of one unit."`
 	}
 }
 
@@ -111,7 +116,7 @@ func (r sharedRoutes) put(ctx context.Context, in *putInput) (sharedView, error)
 	}
 	v, err := r.carts.Put(ctx, g, cart.SharedLine{
 		ID: in.LineID, ItemID: httpapi.IDOf(in.Body.ItemID), Quantity: in.Body.Qty, Notes: in.Body.Notes,
-	})
+	}, chosenOf(in.Body.Options)...)
 	return sharedViewOf(v, in.Language), err
 }
 

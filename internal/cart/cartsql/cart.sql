@@ -8,7 +8,7 @@ SELECT b.id FROM branch b WHERE b.retired_at IS NULL ORDER BY b.is_open DESC, b.
 
 -- name: cart_count_dish
 -- Counts the members' carts that contain a dish and belong to a branch, or to none yet.
-SELECT COUNT(*)
+SELECT COUNT(DISTINCT d.cart_id)
 FROM cart_detail d
 JOIN cart c ON c.id = d.cart_id
 WHERE d.dish_id = $2 AND (c.branch_id = $1 OR c.branch_id IS NULL)
@@ -40,11 +40,11 @@ ORDER BY c.id + 0
 -- name: cart_select
 -- Reads carts and their lines in one statement, so that both have the same snapshot. See line_select for the missing join.
 SELECT c.user_id, c.id AS cart_id, coalesce(c.branch_id, 0), c.version, c.updated_at,
-       0 AS line, 0 AS dish_id, 0 AS quantity, 0 AS price, 0 AS line_version
+       0 AS line, 0 AS dish_id, 0 AS quantity, 0 AS price, 0 AS line_version, '' AS options
 FROM cart c
 WHERE c.user_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 UNION ALL
-SELECT 0, d.cart_id, 0, 0, 0, d.id, d.dish_id, d.quantity, d.price, d.version
+SELECT 0, d.cart_id, 0, 0, 0, d.id, d.dish_id, d.quantity, d.price, d.version, d.options
 @lines_of_members
 ORDER BY line
 
@@ -63,18 +63,18 @@ SELECT d.id, d.names FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.id
 DELETE FROM cart_detail WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
 -- name: line_put
-INSERT INTO cart_detail (cart_id, dish_id, quantity, price, version)
-SELECT r.cart_id, r.dish_id, r.quantity, r.price, r.version
-FROM @rows($1: cart_id int, dish_id int, quantity int, price int, version int) AS r
+INSERT INTO cart_detail (cart_id, dish_id, options, quantity, price, version)
+SELECT r.cart_id, r.dish_id, r.options, r.quantity, r.price, r.version
+FROM @rows($1: cart_id int, dish_id int, options text, quantity int, price int, version int) AS r
 WHERE true
 ORDER BY r.cart_id
-ON CONFLICT (cart_id, dish_id) DO UPDATE SET
+ON CONFLICT (cart_id, dish_id, options) DO UPDATE SET
     quantity = excluded.quantity, price = excluded.price, version = excluded.version
-RETURNING cart_id, dish_id, id
+RETURNING cart_id, dish_id, options, id
 
 -- name: line_select
 -- No join: with the statistics of an empty table PostgreSQL would read all lines for each cart, see cart_delete. See
 -- cart_lock for the sum in ORDER BY.
-SELECT d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version
+SELECT d.cart_id, d.id, d.dish_id, d.quantity, d.price, d.version, d.options
 @lines_of_members
 ORDER BY d.id + 0

@@ -49,7 +49,7 @@ type Store struct {
 
 type changeResult struct {
 	cart cart.Cart
-	dish int64
+	of   cart.Wish
 	err  error
 }
 
@@ -83,9 +83,9 @@ func (s *Store) Cart(ctx context.Context, user int64) (cart.Cart, error) {
 }
 
 // Change implements cart.Store.
-func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, int64, error) {
+func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, cart.Wish, error) {
 	r, err := s.changes.Do(ctx, c)
-	return r.cart, r.dish, outcome(err, r.err)
+	return r.cart, r.of, outcome(err, r.err)
 }
 
 // outcome returns the error of a batch, else the error of one change in it.
@@ -144,7 +144,7 @@ func readByUsers(ctx context.Context, c sqldb.Conn, users []int64) ([]cart.Cart,
 		var l cart.Line
 		var updated int64
 		err := rows.Scan(&one.UserID, &one.ID, &one.BranchID, &one.Version, &updated,
-			&l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version)
+			&l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version, &l.Options)
 		if err != nil {
 			return err
 		}

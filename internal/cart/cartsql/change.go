@@ -24,7 +24,7 @@ func (s *Store) run(ctx context.Context, tx sqldb.Tx, changes []cart.Change) ([]
 	results := make([]changeResult, len(changes))
 	for i, c := range changes {
 		if d := drafts[c.UserID]; d != nil {
-			results[i].dish, results[i].err = d.Apply(c, now)
+			results[i].of, results[i].err = d.Apply(c, now)
 		} else if c.Set != nil || c.Remove != 0 {
 			results[i].err = cart.ErrLine
 		}
@@ -95,7 +95,7 @@ func queueLocked(tx sqldb.Tx, users []int64, all map[int64]cart.Cart) {
 	tx.QueueQuery(func(rows sqldb.Rows) error {
 		var of int64
 		var l cart.Line
-		err := rows.Scan(&of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version)
+		err := rows.Scan(&of, &l.ID, &l.DishID, &l.Quantity, &l.Price, &l.Version, &l.Options)
 		if user, ok := owners[of]; ok { // otherwise another process has created the cart since the first query
 			c := all[user]
 			c.Lines = append(c.Lines, l)
@@ -154,14 +154,17 @@ func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
 
 // writeLines writes new and changed lines. It flushes only if there are new lines, whose ids it needs.
 func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
-	type place struct{ cart, dish int64 }
+	type place struct {
+		cart int64
+		of   cart.Wish
+	}
 	at := map[place]*cart.Line{}
 	var rows []place
 	hasNew := false
 	for _, d := range dirty {
 		for _, t := range d.ChangedLines() {
-			p := place{d.ID, t.DishID}
-			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.DishID == t.DishID })
+			p := place{d.ID, t.Wish()}
+			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.Wish() == t.Wish() })
 			at[p], rows, hasNew = &d.Lines[i], append(rows, p), hasNew || t.ID == 0
 		}
 	}
@@ -171,14 +174,15 @@ func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 	tx.QueueQuery(func(got sqldb.Rows) error {
 		var p place
 		var id int64
-		if err := got.Scan(&p.cart, &p.dish, &id); err != nil {
+		if err := got.Scan(&p.cart, &p.of.DishID, &p.of.Options, &id); err != nil {
 			return err
 		}
 		at[p].ID = id
 		return nil
 	}, stmt("line_put"), sqldb.NewRowSet(len(rows)).
 		Int("cart_id", func(i int) int64 { return rows[i].cart }).
-		Int("dish_id", func(i int) int64 { return rows[i].dish }).
+		Int("dish_id", func(i int) int64 { return rows[i].of.DishID }).
+		Text("options", func(i int) string { return rows[i].of.Options }).
 		Int("quantity", func(i int) int64 { return at[rows[i]].Quantity }).
 		Int("price", func(i int) int64 { return at[rows[i]].Price }).
 		Int("version", func(i int) int64 { return at[rows[i]].Version }))

@@ -18,7 +18,8 @@ func (s *Store) Shared(ctx context.Context, visit string) (cart.Shared, error) {
 	err := sqldb.Each(ctx, s.db, func(rows sqldb.Rows) error {
 		var l cart.SharedLine
 		var created int64
-		err := rows.Scan(&c.Version, &c.Added, &l.ID, &l.GuestHash, &l.ItemID, &l.DishID, &l.Quantity, &l.Notes, &created)
+		err := rows.Scan(&c.Version, &c.Added, &l.ID, &l.GuestHash, &l.ItemID, &l.DishID, &l.Quantity, &l.Notes, &l.Options,
+			&created)
 		if l.CreatedAt = time.UnixMilli(created).UTC(); l.ID != "" {
 			c.Lines = append(c.Lines, l)
 		}
@@ -96,7 +97,8 @@ func QueueLockShared(tx sqldb.Tx, named map[string][]string, drafts map[string]*
 		var visit string
 		var l cart.SharedLine
 		var created int64
-		err := rows.Scan(&visit, &l.ID, &l.GuestHash, &l.ItemID, &l.DishID, &l.Quantity, &l.Notes, &created)
+		err := rows.Scan(&visit, &l.ID, &l.GuestHash, &l.ItemID, &l.DishID, &l.Quantity, &l.Notes, &l.Options,
+			&created)
 		l.CreatedAt = time.UnixMilli(created).UTC()
 		if d := drafts[visit]; d != nil { // otherwise another process has created the cart since the first query
 			d.Lines = append(d.Lines, l)
@@ -156,6 +158,7 @@ func QueueShared(tx sqldb.Tx, drafts map[string]*cart.SharedDraft) {
 		Int("dish_id", func(i int) int64 { return lines[i].line.DishID }).
 		Int("quantity", func(i int) int64 { return lines[i].line.Quantity }).
 		Text("notes", func(i int) string { return lines[i].line.Notes }).
+		Text("options", func(i int) string { return lines[i].line.Options }).
 		Int("created_at", func(i int) int64 { return lines[i].line.CreatedAt.UnixMilli() }))
 }
 

@@ -1,5 +1,5 @@
 -- fragment: shared_columns
-l.visit_id, l.id, l.guest_hash, l.item_id, l.dish_id, l.quantity, l.notes, l.created_at
+l.visit_id, l.id, l.guest_hash, l.item_id, l.dish_id, l.quantity, l.notes, l.options, l.created_at
 
 -- name: shared_ensure
 -- If another transaction is inserting the row, this statement waits for its end.
@@ -41,16 +41,17 @@ DELETE FROM visit_cart WHERE visit_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id
 DELETE FROM visit_cart_line WHERE visit_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 
 -- name: shared_put
-INSERT INTO visit_cart_line (visit_id, id, guest_hash, item_id, dish_id, quantity, notes, created_at)
-SELECT r.visit_id, r.id, r.guest_hash, r.item_id, r.dish_id, r.quantity, r.notes, r.created_at
-FROM @rows($1: visit_id text, id text, guest_hash text, item_id int, dish_id int, quantity int, notes text, created_at int) AS r
+INSERT INTO visit_cart_line (visit_id, id, guest_hash, item_id, dish_id, quantity, notes, options, created_at)
+SELECT r.visit_id, r.id, r.guest_hash, r.item_id, r.dish_id, r.quantity, r.notes, r.options, r.created_at
+FROM @rows($1: visit_id text, id text, guest_hash text, item_id int, dish_id int, quantity int, notes text, options text, created_at int) AS r
 WHERE true
-ON CONFLICT (visit_id, id) DO UPDATE SET quantity = excluded.quantity, notes = excluded.notes
+ON CONFLICT (visit_id, id) DO UPDATE SET quantity = excluded.quantity, notes = excluded.notes,
+    options = excluded.options
 
 -- name: shared_select
 -- Reads version and lines in one statement, so that both have the same snapshot.
 SELECT c.version, c.added, coalesce(l.id, ''), coalesce(l.guest_hash, ''), coalesce(l.item_id, 0), coalesce(l.dish_id, 0),
-       coalesce(l.quantity, 0), coalesce(l.notes, ''), coalesce(l.created_at, 0)
+       coalesce(l.quantity, 0), coalesce(l.notes, ''), coalesce(l.options, ''), coalesce(l.created_at, 0)
 FROM visit_cart c
 LEFT JOIN visit_cart_line l ON l.visit_id = c.visit_id AND l.quantity > 0
 WHERE c.visit_id = $1

@@ -42,10 +42,14 @@ func (s *staff) takeOff(ctx context.Context, in *httpapi.BodyByID[offRequest]) (
 
 // endOf formats the end of an OffItem: RESTORED or an instant.
 func endOf(a catalog.OffItem) string {
-	if a.Until.IsZero() {
+	return untilText(a.Until)
+}
+
+func untilText(until time.Time) string {
+	if until.IsZero() {
 		return catalog.UntilRestored
 	}
-	return a.Until.Format(time.RFC3339Nano)
+	return until.Format(time.RFC3339Nano)
 }
 
 type restored struct {
@@ -99,6 +103,8 @@ type branchAvailability struct {
 	Paused        *pausedBranch      `json:"paused"`
 	Items         []itemAvailability `json:"items" doc:"All items, in the order of the menu."`
 	Total         int                `json:"total"`
+
+	Options []optionAvailability `json:"options" doc:"The options of the menu, each once."`
 }
 
 // availability returns one list without pages: the list is as long as the menu, which phones load completely too.
@@ -110,6 +116,7 @@ func (s *staff) availability(ctx context.Context, in *httpapi.ByID) (branchAvail
 	out := branchAvailability{
 		BranchID: httpapi.FormatID(c.BranchID), MenuVersionID: httpapi.FormatID(c.VersionID), BizDate: c.Date,
 		Paused: pausedOf(c.Pause), Items: make([]itemAvailability, len(c.Items)), Total: len(c.Items),
+		Options: optionAvailabilitiesOf(c),
 	}
 	categories := seq.Index(c.Categories, func(c catalog.Category) int64 { return c.ID })
 	for i := range c.Items {

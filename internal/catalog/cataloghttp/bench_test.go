@@ -97,7 +97,7 @@ func BenchmarkRender(b *testing.B) {
 	menu := testenv.Must(catalog.NewLiveMenus(menus, s.left, s.clock.Now).Get(b.Context(), 1))(b)
 	b.Run("plain", func(b *testing.B) {
 		for b.Loop() {
-			p, err := newPage(menu, catalog.Vietnamese)
+			p, err := newPage(menu, catalog.Vietnamese, atTable)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func BenchmarkRender(b *testing.B) {
 	})
 	b.Run("gzip", func(b *testing.B) {
 		for b.Loop() {
-			p, err := newPage(menu, catalog.Vietnamese)
+			p, err := newPage(menu, catalog.Vietnamese, atTable)
 			if err != nil {
 				b.Fatal(err)
 			}

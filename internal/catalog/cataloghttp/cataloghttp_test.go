@@ -106,9 +106,9 @@ func TestMenuActive_shape(t *testing.T) {
 	want := `{"menuVersionId":"5","bizDate":"2026-02-26","currency":"VND","paused":null,"closed":null,"hoursChange":null,"categories":[{"id":"1","name":"Pho","items":[` +
 		`{"itemId":"11","dishId":"4","name":"Dish 11","description":"Soft rice noodles and tender beef in a bone broth ` +
 		`simmered for twelve hours with star anise.","imageUrl":null,"price":65000,"isActive":true,"isSoldOut":false,` +
-		`"remaining":7},{"itemId":"12","dishId":"5","name":"Dish 12","description":"Soft rice noodles and tender beef in a ` +
+		`"remaining":7,"allergens":null,"diets":[]},{"itemId":"12","dishId":"5","name":"Dish 12","description":"Soft rice noodles and tender beef in a ` +
 		`bone broth simmered for twelve hours with star anise.","imageUrl":null,"price":60000,"isActive":true,` +
-		`"isSoldOut":false,"remaining":null}]}]}`
+		`"isSoldOut":false,"remaining":null,"allergens":null,"diets":[]}]}]}`
 	if d := cmp.Diff(want, w.Body.String()); w.Code != http.StatusOK || d != "" {
 		t.Errorf("menu: status %d, body (-want +got):\n%s", w.Code, d)
 	}

@@ -67,8 +67,9 @@ func newConsole(t *testing.T) *site {
 	Staff(server.API(), Services{
 		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock.Now},
 		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock.Now},
+		Options:      &catalog.OptionService{Store: store, Menus: menus, Now: s.clock.Now},
 		Menus:        &catalog.MenuEditor{Store: store, Menus: menus, Now: s.clock.Now},
-		Availability: &catalog.Availability{Store: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock.Now},
+		Availability: &catalog.Availability{Store: store, Options: store, Counters: counters{}, LiveMenus: live, Menus: menus, Now: s.clock.Now},
 		Images:       &catalog.Images{Store: store, Now: s.clock.Now, Resize: resize},
 		Files:        &catalog.MenuFiles{Store: store, Menus: menus, Now: s.clock.Now, Resize: resize, Templates: catalog.MenuTemplates()},
 	})
@@ -121,7 +122,7 @@ func TestConsole_from_dish_to_menu(t *testing.T) {
 		t.Errorf("first line of the draft = %+v, want item %s for 35000 in position 3", all.Items[0], added.ItemID)
 	}
 	want := `{"itemId":"` + added.ItemID + `","dishId":"` + dish.ID + `","name":"Pomelo sweet soup","description":"",` +
-		`"imageUrl":null,"price":35000,"isActive":true,"isSoldOut":false,"remaining":4}`
+		`"imageUrl":null,"price":35000,"isActive":true,"isSoldOut":false,"remaining":4,"allergens":null,"diets":[]}`
 	preview := s.asService(t, "GET", "/api/menu-versions/"+draft.ID+"/preview?locale=en", "")
 	if preview.Code != 200 || !strings.Contains(preview.Body.String(), want) || preview.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("the preview is %d %s", preview.Code, preview.Body)

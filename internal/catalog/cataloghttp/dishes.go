@@ -80,16 +80,19 @@ type dish struct {
 	Descriptions catalog.Texts `json:"descriptions"`
 	ImageID      *string       `json:"imageId" doc:"null without a picture, and for pictures that were not uploaded here."`
 	ImageURL     *string       `json:"imageUrl"`
-	OnMenu       bool          `json:"onMenu" doc:"Whether the dish is on a published menu of any branch."`
-	Retired      bool          `json:"retired"`
-	UpdatedAt    time.Time     `json:"updatedAt"`
+	TaxClass     *string       `json:"taxClass" doc:"Code of its tax class; null if not stated."`
+	Declared
+	OnMenu    bool      `json:"onMenu" doc:"Whether the dish is on a published menu of any branch."`
+	Retired   bool      `json:"retired"`
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 func dishInfoOf(d catalog.Dish) dish {
 	return dish{
 		ID: httpapi.FormatID(d.ID), CategoryID: httpapi.FormatID(d.CategoryID), Names: d.Names,
 		Descriptions: textsOrEmpty(d.Descriptions), ImageID: httpapi.OrNull(catalog.ImageIDOf(d.ImageURL)),
-		ImageURL: httpapi.OrNull(d.ImageURL), OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
+		ImageURL: httpapi.OrNull(d.ImageURL), TaxClass: httpapi.OrNull(d.TaxClass), Declared: declaredOf(d.Declaration),
+		OnMenu: d.OnMenu, Retired: d.Retired, UpdatedAt: d.UpdatedAt,
 	}
 }
 
@@ -98,11 +101,13 @@ type dishesIn struct {
 	CategoryID int64  `query:"categoryId" minimum:"0"`
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"Part of the name, in any language."`
 	Retired    bool   `query:"retired" doc:"Includes retired dishes."`
+	Undeclared bool   `query:"undeclared" doc:"Only dishes without a declaration about allergens."`
 }
 
 func (s *staff) dishes(ctx context.Context, in *dishesIn) (httpapi.Listed[dish], error) {
 	page, total, err := s.Dishes.Dishes(ctx, catalog.DishFilter{
-		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Limit: in.Size, Offset: in.Offset(),
+		Category: in.CategoryID, Query: in.Q, Retired: in.Retired, Undeclared: in.Undeclared,
+		Limit: in.Size, Offset: in.Offset(),
 	})
 	return httpapi.ListedOf(httpapi.Paging(in.LongPaging), page, total, dishInfoOf), err
 }
@@ -114,6 +119,8 @@ type newDish struct {
 	Names        catalog.Texts `json:"names" text:"line" doc:"By locale, at least one."`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 	ImageID      string        `json:"imageId,omitempty" text:"exact" maxLength:"64"`
+	TaxClass     string        `json:"taxClass,omitempty" pattern:"^[A-Z0-9_]{0,20}$" doc:"Code of a tax class."`
+	DeclarationEdit
 }
 
 type dishEditIn struct {
@@ -127,6 +134,8 @@ type dishEdit struct {
 	Names        catalog.Texts `json:"names,omitempty" text:"line"`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty removes the image."`
+	TaxClass     *string       `json:"taxClass,omitempty" pattern:"^[A-Z0-9_]{0,20}$" doc:"Code of a tax class; empty removes it."`
+	DeclarationEdit
 }
 
 func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (dish, error) {
@@ -137,12 +146,13 @@ func (s *staff) putDish(ctx context.Context, id int64, e catalog.DishEdit) (dish
 func (s *staff) addDish(ctx context.Context, in *dishAddIn) (dish, error) {
 	return s.putDish(ctx, 0, catalog.DishEdit{
 		CategoryID: new(httpapi.IDOf(in.Body.CategoryID)), Names: in.Body.Names, Descriptions: in.Body.Descriptions,
-		Image: &in.Body.ImageID,
+		Image: &in.Body.ImageID, TaxClass: &in.Body.TaxClass, Declared: in.Body.edit(),
 	})
 }
 
 func (s *staff) editDish(ctx context.Context, in *dishEditIn) (dish, error) {
-	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID}
+	e := catalog.DishEdit{Names: in.Body.Names, Descriptions: in.Body.Descriptions, Image: in.Body.ImageID,
+		TaxClass: in.Body.TaxClass, Declared: in.Body.edit()}
 	if in.Body.CategoryID != nil {
 		e.CategoryID = new(httpapi.IDOf(*in.Body.CategoryID))
 	}

@@ -33,7 +33,7 @@ type menuIn struct {
 
 type menuRequest struct {
 	BranchID      string `json:"branchId" text:"exact" minLength:"1" maxLength:"18"`
-	TableID       string `json:"tableId,omitempty" text:"exact" maxLength:"18" doc:"Must be a table of the branch."`
+	TableID       string `json:"tableId,omitempty" text:"exact" maxLength:"18" doc:"Must be a table of the branch. Without it, the menu has the dishes to take away and for delivery."`
 	CustomerToken string `json:"customerToken,omitempty" text:"exact" maxLength:"128" doc:"Ignored by this route."`
 }
 
@@ -76,7 +76,7 @@ func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
 			return nil, err
 		}
 	}
-	p, err := g.pages.of(b, choose(b.Branch, in.Locale, in.AcceptLanguage))
+	p, err := g.pages.of(b, choose(b.Branch, in.Locale, in.AcceptLanguage), in.Body.TableID != "")
 	if err != nil {
 		return nil, err
 	}

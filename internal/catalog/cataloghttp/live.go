@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"comanda/internal/catalog"
@@ -69,6 +70,8 @@ type remaining struct {
 	IsActive  bool   `json:"isActive"`
 	IsSoldOut bool   `json:"isSoldOut"`
 	Remaining *int64 `json:"remaining" doc:"null if there is no quota."`
+
+	SoldOutOptions []string `json:"soldOutOptions,omitempty" doc:"Options of the dish that cannot be ordered now; absent if all can."`
 }
 
 func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
@@ -222,16 +225,21 @@ type itemState struct {
 	item            int64
 	active, limited bool
 	left            int64
+	options         string // ids of the options that cannot be ordered, separated by spaces
 }
 
 func itemStateOf(b *catalog.LiveMenu, it *catalog.Item) itemState {
-	r := itemState{item: it.ID, active: it.Active}
+	r := itemState{item: it.ID, active: it.Offered(catalog.DineIn)}
 	r.left, r.limited = b.Left(it.ID)
+	for _, id := range b.Unavailable(it) {
+		r.options += " " + httpapi.FormatID(id)
+	}
 	return r
 }
 
 func (r itemState) response() remaining {
 	out := remaining{ItemID: httpapi.FormatID(r.item), IsActive: r.active, IsSoldOut: r.limited && r.left == 0}
+	out.SoldOutOptions = strings.Fields(r.options)
 	if r.limited {
 		out.Remaining = &r.left
 	}

@@ -2,11 +2,14 @@ package cataloghttp
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/money"
+	"comanda/internal/price"
+	"comanda/internal/seq"
 )
 
 // menu is the response of POST /cis/menu/active.
@@ -17,7 +20,33 @@ type menu struct {
 	Paused        *paused        `json:"paused" doc:"Reason and end of a pause; null while ordering is possible."`
 	Closed        *closed        `json:"closed" doc:"State of a branch that is closed by its hours; null while it accepts orders."`
 	HoursChange   *time.Time     `json:"hoursChange" doc:"When closed changes next by the opening hours; null if not within a year."`
+	MenuChange    *time.Time     `json:"menuChange,omitempty" doc:"When the menu changes next by the schedules of menus; absent if never."`
+	Pricing       *pricingInfo   `json:"pricing,omitempty" doc:"What orders cost besides their items; absent if nothing."`
+	Vouchers      bool           `json:"vouchers,omitempty" doc:"Whether the branch has vouchers, whose codes guests may enter."`
 	Categories    []category     `json:"categories"`
+}
+
+// pricingInfo is what guests must know about the price before they order. POST /cis/order/quote returns the exact total.
+type pricingInfo struct {
+	PriceMode      price.Mode          `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"EXCLUSIVE: taxes are added to the prices of this menu."`
+	ServiceCharges []serviceChargeInfo `json:"serviceCharges"`
+}
+
+type serviceChargeInfo struct {
+	Name    string              `json:"name"`
+	Percent price.Percent       `json:"percent,omitempty"`
+	Amount  *int64              `json:"amount,omitempty"`
+	Kinds   []catalog.OrderKind `json:"kinds" doc:"Kinds of orders that it is added to; empty for all."`
+}
+
+func guestPricing(p *catalog.Pricing, preferred []catalog.Locale) *pricingInfo {
+	if p.Plain() {
+		return nil
+	}
+	filled := p.Filled()
+	return &pricingInfo{filled.PriceMode, seq.Map(filled.ServiceCharges, func(c catalog.ChargeRule) serviceChargeInfo {
+		return serviceChargeInfo{c.Names.In(preferred...), c.Percent, c.Amount, c.Kinds}
+	})}
 }
 
 // closed is a closure as guests see it.
@@ -68,15 +97,45 @@ type item struct {
 	IsActive    bool    `json:"isActive"`
 	IsSoldOut   bool    `json:"isSoldOut"`
 	Remaining   *int64  `json:"remaining" doc:"Units that can still be ordered today; null if there is no limit."`
+
+	Offer *offer `json:"offer,omitempty" doc:"Why the dish costs less now, as during a happy hour; absent at its regular price."`
+
+	Declared
+	OwnAllergens *allergens `json:"ownAllergens,omitempty" doc:"Only of a combo: what it contains whatever is chosen. allergens has that and all of its parts that may be chosen."`
+
+	Groups []optionGroup `json:"groups,omitempty" doc:"Options; absent for a dish without any."`
 }
 
-// render renders a live menu in a locale. A missing text falls back to the branch's locales in their order.
-func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
+// offer is a price of a menu with hours.
+type offer struct {
+	RegularPrice int64      `json:"regularPrice" doc:"Price at other hours, in minor units."`
+	Until        *time.Time `json:"until" doc:"When the menu ends by its hours; null if it has none."`
+}
+
+func offerOf(b *catalog.LiveMenu, it *catalog.Item) *offer {
+	if it.Regular == 0 {
+		return nil
+	}
+	return &offer{it.Regular, httpapi.TimeOrNull(b.Ends(*it))}
+}
+
+// The kinds of orders that guests at a table and members make.
+var (
+	atTable    = []catalog.OrderKind{catalog.DineIn}
+	toTakeAway = []catalog.OrderKind{catalog.Delivery, catalog.PickUp}
+)
+
+// render renders a live menu for kinds of orders in a locale. A missing text falls back to the branch's locales in their
+// order.
+func render(b *catalog.LiveMenu, l catalog.Locale, kinds []catalog.OrderKind) ([]byte, error) {
 	preferred := append([]catalog.Locale{l}, b.Branch.Locales...)
 	m := menu{
 		MenuVersionID: httpapi.FormatID(b.VersionID), BizDate: b.Date, Currency: b.Branch.Currency,
 		Paused: guestPause(b.Pause, preferred), Categories: make([]category, len(b.Categories)),
-		Closed: guestClosure(b.Closure), HoursChange: httpapi.TimeOrNull(b.HoursChange),
+		Pricing:    guestPricing(&b.Branch.Pricing, preferred),
+		Vouchers:   b.Branch.Vouchers,
+		MenuChange: httpapi.TimeOrNull(b.MenusChange),
+		Closed:     guestClosure(b.Closure), HoursChange: httpapi.TimeOrNull(b.HoursChange),
 	}
 	place := make(map[int64]int, len(b.Categories))
 	for i, c := range b.Categories {
@@ -85,9 +144,13 @@ func render(b *catalog.LiveMenu, l catalog.Locale) ([]byte, error) {
 	}
 	for i := range b.Items {
 		it := &b.Items[i]
+		if !it.Shown(kinds...) {
+			continue
+		}
 		into := &m.Categories[place[it.CategoryID]].Items
 		*into = append(*into, itemOf(b, it, preferred))
 	}
+	m.Categories = slices.DeleteFunc(m.Categories, func(c category) bool { return len(c.Items) == 0 })
 	return json.Marshal(m)
 }
 
@@ -95,6 +158,10 @@ func itemOf(b *catalog.LiveMenu, it *catalog.Item, preferred []catalog.Locale) i
 	shown := item{
 		ItemID: httpapi.FormatID(it.ID), DishID: httpapi.FormatID(it.DishID), Price: it.Price, IsActive: it.Active,
 		Name: it.Names.In(preferred...), Description: it.Descriptions.In(preferred...), ImageURL: httpapi.OrNull(it.ImageURL),
+		Groups: groupsOf(b, it, preferred), Offer: offerOf(b, it), Declared: declaredOf(it.Declared()),
+	}
+	if it.IsCombo() {
+		shown.OwnAllergens = allergensOf(it.Allergens)
 	}
 	if left, limited := b.Left(it.ID); limited {
 		shown.Remaining, shown.IsSoldOut = &left, left == 0

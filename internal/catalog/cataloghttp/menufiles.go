@@ -229,9 +229,11 @@ type menuRow struct {
 	Names        catalog.Texts `json:"names,omitempty" text:"line"`
 	Descriptions catalog.Texts `json:"descriptions,omitempty" text:"lines"`
 	ImageID      *string       `json:"imageId,omitempty" text:"exact" maxLength:"64" doc:"Empty removes the image."`
-	Price        int64         `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
-	DailyQuota   *int64        `json:"dailyQuota" doc:"null for none."`
-	Before       *menuRowState `json:"before,omitempty" doc:"The values that the client has read. If others are stored by now, nothing is written."`
+	TaxClass     *string       `json:"taxClass,omitempty" pattern:"^[A-Z0-9_]{0,20}$" doc:"Code of a tax class; empty removes it."`
+	DeclarationEdit
+	Price      int64         `json:"price" minimum:"0" doc:"In minor units of the branch's currency."`
+	DailyQuota *int64        `json:"dailyQuota" doc:"null for none."`
+	Before     *menuRowState `json:"before,omitempty" doc:"The values that the client has read. If others are stored by now, nothing is written."`
 }
 
 type menuRowState struct {
@@ -262,8 +264,8 @@ func (s *staff) writeRows(ctx context.Context, in *httpapi.BodyByID[menuRows]) (
 
 func (r menuRow) row() catalog.MenuRow {
 	row := catalog.MenuRow{
-		DishID: httpapi.IDOf(r.DishID), Names: r.Names, Descriptions: r.Descriptions, Image: r.ImageID, Price: r.Price,
-		Quota: r.DailyQuota,
+		DishID: httpapi.IDOf(r.DishID), Names: r.Names, Descriptions: r.Descriptions, Image: r.ImageID, TaxClass: r.TaxClass,
+		Declared: r.edit(), Price: r.Price, Quota: r.DailyQuota,
 	}
 	if r.CategoryID != "" {
 		row.CategoryID = new(httpapi.IDOf(r.CategoryID))

@@ -111,8 +111,15 @@ func TestConsole_menu_templates(t *testing.T) {
 		}
 	}
 	s.expireMenus()
-	if menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String(); !strings.Contains(menu, "Rare beef pho") {
-		t.Error("guests do not see the dishes")
+	menu := s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`).Body.String()
+	for _, text := range []string{`"Rare beef pho"`, `"Bowl"`, `"Extra meat"`, `"price":20000`} {
+		if !strings.Contains(menu, text) {
+			t.Errorf("guests do not see %s in %s", text, menu)
+		}
+	}
+	if file := s.asService(t, "GET", "/api/branches/1/menu/export", "").Body.String(); !strings.Contains(file, "options:en") ||
+		!strings.Contains(file, "Bowl: Large bowl | Extras: Extra meat;") || !strings.Contains(file, "ALCOHOL") {
+		t.Errorf("the exported file lacks the options in English: %s", file)
 	}
 	wantStatus(t, importIt(`{"name":"pizza"}`), 422, "menu_template_unknown")
 	wantStatus(t, s.asService(t, "GET", "/api/branches/99/menu/templates", ""), 404, "branch_not_found")

@@ -19,8 +19,8 @@ type page struct {
 	zip  func() []byte // the gzip body, compressed at the first call
 }
 
-func newPage(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
-	body, err := render(b, l)
+func newPage(b *catalog.LiveMenu, l catalog.Locale, kinds []catalog.OrderKind) (*page, error) {
+	body, err := render(b, l, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +42,15 @@ func compress(body []byte) []byte {
 	return b.Bytes()
 }
 
-// pages caches the last page per branch and locale. A page is rendered again only if its live menu has changed, by one
-// request at a time. The number of entries is bounded, because only existing branches and locales have pages.
+// pages caches the last page per branch, locale and kinds of orders. A page is rendered again only if its live menu has
+// changed, by one request at a time. The number of entries is bounded, because only existing branches and locales have
+// pages.
 type pages struct{ byKey sync.Map } // pageKey -> *pageSlot
 
 type pageKey struct {
 	branch int64
 	locale catalog.Locale
+	table  bool // for guests at a table
 }
 
 type pageSlot struct {
@@ -57,8 +59,12 @@ type pageSlot struct {
 }
 
 // of returns the page of a live menu. Menus are compared by pointer, because an unchanged menu keeps its pointer.
-func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
-	key := pageKey{b.Branch.ID, l}
+func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale, table bool) (*page, error) {
+	kinds := toTakeAway
+	if table {
+		kinds = atTable
+	}
+	key := pageKey{b.Branch.ID, l, table}
 	found, ok := ps.byKey.Load(key)
 	if !ok {
 		found, _ = ps.byKey.LoadOrStore(key, &pageSlot{})
@@ -72,7 +78,7 @@ func (ps *pages) of(b *catalog.LiveMenu, l catalog.Locale) (*page, error) {
 	if p := s.page.Load(); p != nil && p.menu == b {
 		return p, nil
 	}
-	p, err := newPage(b, l)
+	p, err := newPage(b, l, kinds)
 	// After an error the old page stays cached. It is not sent to requests with the new menu.
 	if err == nil {
 		s.page.Store(p)

@@ -16,8 +16,10 @@ type Services struct {
 	Dishes       *catalog.DishService
 	Menus        *catalog.MenuEditor
 	Availability *catalog.Availability
+	Options      *catalog.OptionService
 	Images       *catalog.Images
 	Files        *catalog.MenuFiles
+	Pricing      *catalog.PricingService
 }
 
 // Staff registers the routes by which the staff manage branches, dishes and menus.
@@ -28,9 +30,11 @@ func Staff(a *httpapi.API, services Services) {
 	s.registerDishes(menus)
 	s.registerVersions(menus)
 	s.registerOffItems(menus)
+	s.registerOptions(menus)
 	registerImages(a, services.Images)
 	s.registerMenuFiles(a, menus)
 	s.registerMenuRows(menus)
+	s.registerPricing(a.Operations("Taxes", httpapi.Staff))
 	httpapi.Register(branches, "staff-branch-list", "GET /api/branches", "List branches", s.branches)
 	httpapi.Register(menus, "staff-quota-set", "PUT /api/menu-items/{id}/quota",
 		"Set the daily limit of a dish, from today on", s.setQuota)

@@ -12,6 +12,10 @@ import (
 func (s *staff) registerVersions(ops httpapi.Operations) {
 	httpapi.Register(ops, "staff-menu-list", "GET /api/menus", "List the menus of a branch", s.menus)
 	httpapi.Register(ops, "staff-menu-add", "POST /api/menus", "Create an empty menu", s.addMenu, httpapi.Created)
+	httpapi.Register(ops, "staff-menu-schedule", "PUT /api/menus/{id}/schedule",
+		"Set when a menu is offered, and to which kinds of orders", s.setSchedule)
+	httpapi.Register(ops, "staff-menu-withdraw", "POST /api/menus/{id}/withdraw",
+		"Take a menu off sale until a version of it is published again", s.withdraw)
 	httpapi.Register(ops, "staff-version-list", "GET /api/menus/{id}/versions",
 		"List the versions of a menu, newest first", s.versions)
 	httpapi.Register(ops, "staff-version-get", "GET /api/menu-versions/{id}", "View a menu version with its dishes", s.lines)
@@ -31,12 +35,15 @@ type menuInfo struct {
 	Name      string  `json:"name"`
 	Published *string `json:"publishedVersionId" doc:"The published version; null if there is none."`
 	Drafts    int64   `json:"drafts"`
+
+	Schedule catalog.MenuSchedule `json:"schedule"`
 }
 
 // menuInfoOf returns a menu as the API shows it, with ids as strings.
 func menuInfoOf(m catalog.Menu) menuInfo {
 	return menuInfo{
 		httpapi.FormatID(m.ID), httpapi.FormatID(m.BranchID), m.Name, httpapi.IDOrNull(m.Published), m.Drafts,
+		m.Schedule.Filled(),
 	}
 }
 
@@ -64,6 +71,16 @@ func (s *staff) addMenu(ctx context.Context, in *menuAddIn) (menuInfo, error) {
 	return menuInfoOf(m), err
 }
 
+func (s *staff) setSchedule(ctx context.Context, in *httpapi.BodyByID[catalog.MenuSchedule]) (menuInfo, error) {
+	m, err := s.Menus.SetSchedule(ctx, authz.ActorOf(ctx), in.ID, in.Body)
+	return menuInfoOf(m), err
+}
+
+func (s *staff) withdraw(ctx context.Context, in *httpapi.ByID) (menuInfo, error) {
+	m, err := s.Menus.Withdraw(ctx, authz.ActorOf(ctx), in.ID)
+	return menuInfoOf(m), err
+}
+
 type versionsIn struct {
 	httpapi.LongPaging
 	ID int64 `path:"id"`
@@ -86,6 +103,7 @@ type line struct {
 	DailyQuota    *int64        `json:"dailyQuota" doc:"The quota in this version; null for none."`
 	IsActive      bool          `json:"isActive"`
 	Sort          int64         `json:"sort"`
+	Groups        []lineGroup   `json:"groups" doc:"Options, in the order in which guests see them."`
 }
 
 // lineOf requires l.Sort, which is set in every line that is read from SQL.
@@ -93,7 +111,7 @@ func lineOf(l catalog.Line) line {
 	return line{
 		ItemID: httpapi.FormatID(l.ItemID), DishID: httpapi.FormatID(l.DishID), CategoryID: httpapi.FormatID(l.CategoryID),
 		CategoryNames: l.Category, Names: l.Names, Price: l.Price, DailyQuota: l.Quota, IsActive: l.Active, Sort: *l.Sort,
-		ImageURL: httpapi.OrNull(l.ImageURL),
+		ImageURL: httpapi.OrNull(l.ImageURL), Groups: seq.Map(l.Groups, lineGroupOf),
 	}
 }
 
@@ -160,6 +178,6 @@ func (s *staff) preview(ctx context.Context, in *previewIn) (*previewOut, error)
 	if err != nil {
 		return nil, err
 	}
-	body, err := render(b, choose(b.Branch, in.Locale, in.AcceptLanguage))
+	body, err := render(b, choose(b.Branch, in.Locale, in.AcceptLanguage), atTable)
 	return &previewOut{"application/json", body}, err
 }

@@ -28,7 +28,7 @@ const branch = 7
 func menu(revision int64) catalog.Content {
 	items := []catalog.Item{{ID: 11, DishID: 4, CategoryID: 1, Price: 65000 + revision, Active: true}}
 	return catalog.Content{
-		Revision: revision, Edition: catalog.NewEdition(revision, 1, branch, nil, items), Quotas: map[int64]int64{11: 20},
+		Revision: revision, Edition: catalog.NewEdition(revision, branch, nil, items), Quotas: map[int64]int64{11: 20},
 	}
 }
 
@@ -144,7 +144,7 @@ func TestCache_GetOrLoad_accepts_only_sealed_copies(t *testing.T) {
 		}
 		other := catalogredis.New(db)
 		testenv.Must(other.GetOrLoad(t.Context(), branch+1, 1, func(context.Context) (catalog.Content, error) {
-			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, 1, branch+1, nil, nil)}, nil
+			return catalog.Content{Revision: 1, Edition: catalog.NewEdition(1, branch+1, nil, nil)}, nil
 		}))(t)
 		otherBranch, _ := testenv.Must2(db.Do(t.Context(), "GET", keyspace.MenuActive(branch+1)).Text())(t)
 		sealEnd := strings.Index(copied, `",`) + 2

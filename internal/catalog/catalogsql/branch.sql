@@ -1,8 +1,9 @@
 -- fragment: branch_columns
 id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, is_open, revision,
 paused_at, paused_until, pause_code, pause_texts, paused_by, country, hours, retired_at,
-mail_from, shared_cart, COALESCE((SELECT s.slug FROM branch_slug s WHERE s.branch_id = branch.id AND s.is_current = 1), ''),
-CASE WHEN EXISTS (SELECT 1 FROM order_number n WHERE n.branch_id = branch.id AND n.last > 0) THEN 1 ELSE 0 END
+mail_from, shared_cart, pricing, COALESCE((SELECT s.slug FROM branch_slug s WHERE s.branch_id = branch.id AND s.is_current = 1), ''),
+CASE WHEN EXISTS (SELECT 1 FROM order_number n WHERE n.branch_id = branch.id AND n.last > 0) THEN 1 ELSE 0 END,
+CASE WHEN EXISTS (SELECT 1 FROM voucher v WHERE v.branch_id = branch.id AND v.ended_at IS NULL) THEN 1 ELSE 0 END
 
 -- name: branch_by_key
 SELECT id, digest FROM branch WHERE client_txn_id = $1
@@ -19,8 +20,8 @@ SELECT COUNT(*) FROM branch WHERE retired_at IS NULL
 
 -- name: branch_insert
 INSERT INTO branch (name, country, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, is_open, created_at,
-                    client_txn_id, digest, hours, shared_cart)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                    client_txn_id, digest, hours, shared_cart, pricing)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 RETURNING id
 
 -- name: branch_list
@@ -91,5 +92,5 @@ UPDATE branch SET revision = revision + 1 WHERE id = $1
 UPDATE branch
 SET country = $13, currency = $14, timezone = $15, name = $2, biz_day_start_hour = $3, locales = $4, auto_close_minutes = $5, is_open = $6, revision = revision + 1,
     paused_at = $7, paused_until = $8, pause_code = $9, pause_texts = $10, paused_by = $11, hours = $12,
-    mail_from = $16, shared_cart = $17
+    mail_from = $16, shared_cart = $17, pricing = $18
 WHERE id = $1

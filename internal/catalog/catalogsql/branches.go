@@ -78,7 +78,7 @@ func createBranch(
 	}
 	id, err := sqldb.Scalar[int64](ctx, tx, stmt("branch_insert"), b.Name, string(b.Country), string(b.Currency), b.Timezone,
 		b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute), sqldb.Flag(b.Open), now.UnixMilli(), stored, digest,
-		hoursText(b.Hours), sqldb.Flag(b.SharedCart))
+		hoursText(b.Hours), sqldb.Flag(b.SharedCart), pricingText(b.Pricing))
 	if err != nil {
 		return catalog.Branch{}, err
 	}
@@ -105,6 +105,15 @@ func branchByKey(ctx context.Context, tx sqldb.Tx, key, digest string) (int64, e
 func (s *Store) ChangeBranch(
 	ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
 	change func(catalog.Branch) (catalog.Branch, error),
+) (catalog.Branch, error) {
+	return s.changeBranch(ctx, by, id, action, now,
+		func(_ context.Context, _ sqldb.Tx, b catalog.Branch) (catalog.Branch, error) { return change(b) })
+}
+
+// changeBranch is ChangeBranch for a change that also reads what the branch's lock protects.
+func (s *Store) changeBranch(
+	ctx context.Context, by authz.Actor, id int64, action string, now time.Time,
+	change func(context.Context, sqldb.Tx, catalog.Branch) (catalog.Branch, error),
 ) (b catalog.Branch, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := lockBranch(ctx, tx, by, stmt("branch_lock"), id, catalog.ErrBranch); err != nil {
@@ -115,13 +124,14 @@ func (s *Store) ChangeBranch(
 		if err != nil {
 			return err
 		}
-		if b, err = change(current); err != nil {
+		if b, err = change(ctx, tx, current); err != nil {
 			return err
 		}
 		p := newPauseRow(b.Pause)
 		tx.QueueExactly(1, stmt("branch_update"), id, b.Name, b.DayStart, jsonText(b.Locales), int64(b.AutoClose/time.Minute),
 			sqldb.Flag(b.Open), p.at, p.until, p.code, p.texts, p.by, hoursText(b.Hours),
-			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom, sqldb.Flag(b.SharedCart))
+			string(b.Country), string(b.Currency), b.Timezone, b.MailFrom, sqldb.Flag(b.SharedCart),
+			pricingText(b.Pricing))
 		if b.Name != current.Name || b.Slug == "" {
 			if b.Slug, err = assignSlug(ctx, tx, b, now); err != nil {
 				return err
@@ -204,6 +214,9 @@ func branchNote(b catalog.Branch) any {
 	}
 	if b.MailFrom != "" {
 		note["mailFrom"] = b.MailFrom
+	}
+	if !b.Pricing.Empty() {
+		note["pricing"] = b.Pricing
 	}
 	if b.Retired() {
 		note["retiredAt"] = b.RetiredAt

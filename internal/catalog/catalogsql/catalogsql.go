@@ -14,6 +14,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -72,13 +73,13 @@ func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
 
 func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	var b catalog.Branch
-	var currency, locales, country, hours string
+	var currency, locales, country, hours, pricing string
 	var minutes, open, orders int64
 	var retired *int64
 	var p pauseRow
 	err := r.Scan(&b.ID, &b.Name, &currency, &b.Timezone, &b.DayStart, &locales, &minutes, &open, &b.Revision,
 		&p.at, &p.until, &p.code, &p.texts, &p.by, &country, &hours, &retired, &b.MailFrom, sqldb.Bool(&b.SharedCart),
-		&b.Slug, &orders)
+		&pricing, &b.Slug, &orders, sqldb.Bool(&b.Vouchers))
 	if err == nil {
 		b.Pause, err = p.pause()
 	}
@@ -93,6 +94,11 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 			return catalog.Branch{}, err
 		}
 	}
+	if pricing != "" {
+		if err := json.Unmarshal([]byte(pricing), &b.Pricing); err != nil {
+			return catalog.Branch{}, err
+		}
+	}
 	b.RetiredAt, b.HasOrders = sqldb.NullInstant(retired), orders == 1
 	b.Country = catalog.Country(country)
 	b.Currency, b.AutoClose, b.Open = money.Currency(currency), time.Duration(minutes)*time.Minute, open == 1
@@ -101,19 +107,28 @@ func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	return catalog.NewBranch(b)
 }
 
-// Content returns a branch's published menu. It reads the revision first: a change in between makes the content newer
+// Content returns a branch's published menus. It reads the revision first: a change in between makes the content newer
 // than its revision, which costs one more load but never serves a stale menu.
 func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, error) {
 	var c catalog.Content
-	var version, menu int64
-	found, err := sqldb.Read(ctx, s.db, []any{&c.Revision, &version, &menu}, stmt("published_select"), branch)
-	if err == nil && !found {
+	menus, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (m catalog.PublishedMenu, err error) {
+		var schedule string
+		if err = r.Scan(&c.Revision, &m.VersionID, &m.MenuID, &schedule); err == nil {
+			m.Schedule, err = readSchedule(schedule)
+		}
+		return m, err
+	}, stmt("published_select"), branch)
+	if err == nil && len(menus) == 0 {
 		err = catalog.ErrMenu
 	}
 	if err != nil {
 		return c, err
 	}
-	if c.Edition, err = s.edition(ctx, version, menu, branch); err != nil {
+	c.Menus = catalog.SortMenus(menus)
+	parts := seq.Map(c.Menus, func(m catalog.PublishedMenu) catalog.MenuPart {
+		return catalog.MenuPart{VersionID: m.VersionID}
+	})
+	if c.Edition, err = s.edition(ctx, branch, parts); err != nil {
 		return c, err
 	}
 	if c.Quotas, err = s.quotas(ctx, branch); err != nil {
@@ -122,12 +137,33 @@ func (s *Store) Content(ctx context.Context, branch int64) (catalog.Content, err
 	// The ids are sorted, so that equal menus have equal copies in Redis.
 	absent, err := s.OffItems(ctx, branch)
 	c.Off = slices.Sorted(maps.Keys(absent))
+	if err != nil {
+		return c, err
+	}
+	options, err := s.OffOptions(ctx, branch)
+	c.OffOptions = slices.Sorted(maps.Keys(options))
 	return c, err
 }
 
-// Edition returns the content of a published or closed version. A draft is catalog.ErrVersion, because it may change
-// and editions are cached.
+// Edition returns the content of a published or closed version, or of a combination. A draft is catalog.ErrVersion,
+// because it may change and editions are cached.
 func (s *Store) Edition(ctx context.Context, version int64) (*catalog.Edition, error) {
+	if catalog.IsCombination(version) {
+		var branch int64
+		var parts []catalog.MenuPart
+		found, err := sqldb.Read(ctx, s.db, []any{&branch, sqldb.JSON(&parts)}, stmt("combination_select"), version)
+		if err == nil && !found {
+			err = catalog.ErrVersion
+		}
+		if err != nil {
+			return nil, err
+		}
+		all, err := s.edition(ctx, branch, parts)
+		if err != nil {
+			return nil, err
+		}
+		return all.Combine(parts), nil
+	}
 	v, err := selectVersion(ctx, s.db, version)
 	if err != nil {
 		return nil, err
@@ -135,10 +171,12 @@ func (s *Store) Edition(ctx context.Context, version int64) (*catalog.Edition, e
 	if v.Status == catalog.Draft {
 		return nil, catalog.ErrVersion
 	}
-	return s.edition(ctx, v.ID, v.MenuID, v.BranchID)
+	return s.edition(ctx, v.BranchID, []catalog.MenuPart{{VersionID: v.ID}})
 }
 
-func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*catalog.Edition, error) {
+// edition returns all items of the parts' versions.
+func (s *Store) edition(ctx context.Context, branch int64, parts []catalog.MenuPart) (*catalog.Edition, error) {
+	id := catalog.CombinationID(branch, parts)
 	var categories []catalog.Category
 	items, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (catalog.Item, error) {
 		it, c, err := scanItem(r)
@@ -147,17 +185,37 @@ func (s *Store) edition(ctx context.Context, version, menu, branch int64) (*cata
 			categories = append(categories, c)
 		}
 		return it, err
-	}, stmt("version_items"), version)
+	}, stmt("version_items"), sqldb.NewRowSet(len(parts)).
+		Int("id", func(i int) int64 { return parts[i].VersionID }).
+		Int("place", func(i int) int64 { return int64(i) }))
 	if err != nil {
 		return nil, err
 	}
-	return catalog.NewEdition(version, menu, branch, categories, items), nil
+	for _, p := range parts {
+		groups, err := selectGroups(ctx, s.db, p.VersionID, 0)
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			if it := &items[i]; it.Version == p.VersionID {
+				it.Groups = catalog.GroupsOf(groups[it.ID])
+			}
+		}
+	}
+	if len(parts) == 1 && id == parts[0].VersionID {
+		for i := range items {
+			items[i].Version = 0 // the edition's own
+		}
+	}
+	return catalog.NewEdition(id, branch, categories, items), nil
 }
 
 func scanItem(r sqldb.Rows) (it catalog.Item, c catalog.Category, err error) {
-	err = r.Scan(&it.ID, &it.DishID, &c.ID, sqldb.JSON(&c.Names), &it.Price, sqldb.Bool(&it.Active),
-		sqldb.JSON(&it.Names), sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL))
-	it.CategoryID = c.ID
+	var allergens, diets string
+	err = r.Scan(&it.Version, &it.ID, &it.DishID, &c.ID, sqldb.JSON(&c.Names), &it.Price, sqldb.Bool(&it.Active),
+		sqldb.JSON(&it.Names), sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL), &it.TaxClass,
+		&allergens, &diets)
+	it.CategoryID, it.Declaration = c.ID, catalog.DecodeDeclaration(allergens, diets)
 	return it, c, err
 }
 

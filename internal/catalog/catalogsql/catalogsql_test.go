@@ -67,11 +67,11 @@ func TestStore_Branch(t *testing.T) {
 		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
 			t.Errorf("business date at four in the morning in Taipei = %s, want 2026-02-26", got)
 		}
-		if _, err := s.Branch(t.Context(), 3); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("branch 3: error %v, want ErrBranch", err)
+		if _, err := s.Branch(t.Context(), 4); !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("branch 4: error %v, want ErrBranch", err)
 		}
-		if _, err := s.Content(t.Context(), 3); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("the menu of branch 3: error %v, want ErrMenu", err)
+		if _, err := s.Content(t.Context(), 4); !errors.Is(err, catalog.ErrMenu) {
+			t.Errorf("the menu of branch 4: error %v, want ErrMenu", err)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func TestStore_PutDish(t *testing.T) {
 			peek[int64](t, db, "version", int64(4))[0] != version+1 {
 			t.Errorf("%+v at revision %d after %d", it, after.Revision, before.Revision)
 		}
-		want := []string{`dish ["` + decimal(d.ID) + `"]`, `dish ["4"]`} // 29 and 4
+		want := []string{`dish ["4"]`, `dish ["` + decimal(d.ID) + `"]`} // 4 and 43
 		testenv.Equal(t, want, peek[string](t, db, "documents", now.UnixMilli()))
 		if _, err := c.PutDish(t.Context(), cook, 4, catalog.DishEdit{Image: new("")}); err != nil {
 			t.Error(err)

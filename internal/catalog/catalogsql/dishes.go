@@ -25,8 +25,10 @@ func (s *Store) Dishes(ctx context.Context, category int64, retired bool) ([]cat
 func scanDish(r sqldb.Rows) (d catalog.Dish, err error) {
 	var retired *int64
 	var updated int64
+	var allergens, diets string
 	err = r.Scan(&d.ID, &d.CategoryID, sqldb.JSON(&d.Names), sqldb.JSON(&d.Descriptions), sqldb.NullText(&d.ImageURL),
-		&retired, &updated, sqldb.Bool(&d.OnMenu))
+		&d.TaxClass, &allergens, &diets, &retired, &updated, sqldb.Bool(&d.OnMenu))
+	d.Declaration = catalog.DecodeDeclaration(allergens, diets)
 	d.Retired, d.UpdatedAt = retired != nil, time.UnixMilli(updated).UTC()
 	return d, err
 }
@@ -37,7 +39,10 @@ func selectDish(ctx context.Context, tx sqldb.Tx, id int64) (catalog.Dish, error
 }
 
 func dishNote(d catalog.Dish) note {
-	return note{Names: d.Names, Descriptions: d.Descriptions, Category: d.CategoryID, Image: d.ImageURL}
+	return note{
+		Names: d.Names, Descriptions: d.Descriptions, Category: d.CategoryID, Image: d.ImageURL, TaxClass: d.TaxClass,
+		Declaration: d.Declaration,
+	}
 }
 
 // PutDish changes a dish, or creates one for id 0.
@@ -65,8 +70,18 @@ func (s *Store) PutDish(
 			return err
 		}
 		d.UpdatedAt = now
+		if d.TaxClass != current.TaxClass && d.TaxClass != "" {
+			if _, err := taxClassOf(ctx, tx, d.TaxClass); err != nil {
+				return err
+			}
+		}
 		if d.ID, err = writeDish(ctx, tx, by, d, now); err != nil {
 			return err
+		}
+		if d.TaxClass != current.TaxClass {
+			if err := checkTaxedBranches(ctx, tx, branches); err != nil {
+				return err
+			}
 		}
 		touchBranches(tx, branches)
 		documentsql.Changed(tx, now, "dish", decimal(d.ID))
@@ -102,11 +117,13 @@ func writeDish(ctx context.Context, tx sqldb.Tx, by authz.Actor, d catalog.Dish,
 		image = &d.ImageURL
 	}
 	names, descriptions := jsonText(d.Names), textsJSON(d.Descriptions)
+	allergens, diets := d.Encode()
 	if d.ID == 0 {
 		return sqldb.Scalar[int64](ctx, tx, stmt("dish_insert"), d.CategoryID, names, descriptions, image, now.UnixMilli(),
-			by.String())
+			by.String(), d.TaxClass, allergens, diets)
 	}
-	_, err := tx.Exec(ctx, stmt("dish_update"), d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String())
+	_, err := tx.Exec(ctx, stmt("dish_update"), d.ID, d.CategoryID, names, descriptions, image, now.UnixMilli(), by.String(),
+		d.TaxClass, allergens, diets)
 	return d.ID, err
 }
 
@@ -200,6 +217,8 @@ type note struct {
 	Sort         *int64        `json:"sort,omitempty"`
 	Category     int64         `json:"categoryId,omitempty"`
 	Image        string        `json:"imageUrl,omitempty"`
+	TaxClass     string        `json:"taxClass,omitempty"`
+	catalog.Declaration
 }
 
 func categoryNote(h catalog.Category) note {

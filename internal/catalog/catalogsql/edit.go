@@ -65,7 +65,7 @@ func (s *Store) Draft(ctx context.Context, by authz.Actor, menu int64, now time.
 		if err != nil {
 			return err
 		}
-		tx.Queue(stmt("version_copy"), id, menu)
+		queueCopy(tx, id, menu)
 		if v, err = selectVersion(ctx, tx, id); err != nil {
 			return err
 		}
@@ -73,6 +73,13 @@ func (s *Store) Draft(ctx context.Context, by authz.Actor, menu int64, now time.
 			auditEntry(by, now, audit.ActionMenuDrafted, "menuVersion", id, v.BranchID).WithAfter(map[string]int64{"menu": menu}))
 	})
 	return v, err
+}
+
+// queueCopy fills a new draft with the content of the menu's published version.
+func queueCopy(tx sqldb.Tx, draft, menu int64) {
+	tx.Queue(stmt("version_copy"), draft, menu)
+	tx.Queue(stmt("version_copy_groups"), draft, menu)
+	tx.Queue(stmt("version_copy_choices"), draft, menu)
 }
 
 // EditDraft sets the entry of a menu item in a draft.
@@ -151,7 +158,7 @@ func entryNoteOf(item int64, names catalog.Texts, e catalog.Entry) entryNote {
 	return entryNote{item, names, e.Price, e.Quota, e.Active, e.Sort}
 }
 
-// Publish closes the branch's published version and publishes the draft with its items, prices and quotas, in one
+// Publish closes the menu's published version and publishes the draft with its items, prices and quotas, in one
 // transaction. It does nothing for a version that is published already.
 func (s *Store) Publish(ctx context.Context, by authz.Actor, version int64, now time.Time) (
 	v catalog.Version, err error,
@@ -178,8 +185,8 @@ func (s *Store) publish(
 		return v, err
 	}
 	tx.Queue(stmt("branch_touch"), v.BranchID)
-	// The published version is closed first: a branch has at most one published version at any time.
-	tx.Queue(stmt("version_close"), v.BranchID, now.UnixMilli())
+	// The published version is closed first: a menu has at most one published version at any time.
+	tx.Queue(stmt("version_close"), v.MenuID, now.UnixMilli())
 	tx.QueueExactly(1, stmt("version_publish"), version, now.UnixMilli())
 	if err := s.applyQuotas(ctx, tx, v); err != nil {
 		return v, err
@@ -204,16 +211,31 @@ func touchDishes(ctx context.Context, tx sqldb.Tx, branch int64, now time.Time) 
 	return nil
 }
 
-// checkPublishable refuses anything but a draft, and a draft without an active item.
+// checkPublishable refuses anything but a draft, a draft without an active item, one whose options break a rule, and one
+// with a dish that has no tax rate.
 func checkPublishable(ctx context.Context, tx sqldb.Tx, v catalog.Version) error {
 	if v.Status != catalog.Draft {
 		return catalog.ErrNotDraft
 	}
 	n, err := sqldb.Scalar[int64](ctx, tx, stmt("version_active_count"), v.ID)
 	if err == nil && n == 0 {
-		return catalog.ErrEmpty
+		err = catalog.ErrEmpty
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	lines, err := selectLines(ctx, tx, v.ID, 0)
+	if err == nil {
+		err = catalog.CheckLines(lines)
+	}
+	if err != nil {
+		return err
+	}
+	b, _, err := sqldb.One(ctx, tx, scanBranch, stmt("branch_select"), v.BranchID)
+	if err != nil {
+		return err
+	}
+	return checkTaxed(ctx, tx, b, v.ID)
 }
 
 // applyQuotas sets the standing quotas that the published version changes, and the caps of today with them. Equal

@@ -40,20 +40,32 @@ SELECT branch_id FROM menu WHERE id = $1
 INSERT INTO menu (branch_id, name) VALUES ($1, $2)
 RETURNING id
 
+-- name: combination_insert
+INSERT INTO menu_combination (id, branch_id, parts, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (id) DO NOTHING
+
+-- name: combination_select
+SELECT branch_id, parts FROM menu_combination WHERE id = $1
+
 -- name: menu_list
--- Branch 0 selects all.
-SELECT m.id, m.branch_id, m.name,
+-- Branch 0 selects all, and so does menu 0.
+SELECT m.id, m.branch_id, m.name, m.schedule,
        COALESCE((SELECT v.id FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED'), 0),
        (SELECT COUNT(*) FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'DRAFT')
 FROM menu m
-WHERE CAST($1 AS BIGINT) = 0 OR m.branch_id = $1
+WHERE (CAST($1 AS BIGINT) = 0 OR m.branch_id = $1) AND (CAST($2 AS BIGINT) = 0 OR m.id = $2)
 ORDER BY m.branch_id, m.id
 
+-- name: menu_schedule_set
+UPDATE menu SET schedule = $2 WHERE id = $1
+
 -- name: published_select
-SELECT b.revision, v.id, v.menu_id
+SELECT b.revision, v.id, v.menu_id, m.schedule
 FROM branch b
 JOIN menu_version v ON v.branch_id = b.id AND v.status = 'PUBLISHED'
+JOIN menu m ON m.id = v.menu_id
 WHERE b.id = $1
+ORDER BY v.menu_id
 
 -- name: version_active_count
 SELECT COUNT(*) FROM menu_version_item WHERE version_id = $1 AND is_active = 1
@@ -65,7 +77,7 @@ WHERE version_id IN (SELECT v.id FROM menu_version v WHERE v.id = $1 AND v.statu
 
 -- name: version_close
 UPDATE menu_version SET status = 'CLOSED', closed_at = $2
-WHERE branch_id = $1 AND status = 'PUBLISHED'
+WHERE menu_id = $1 AND status = 'PUBLISHED'
 
 -- name: version_copy
 -- A draft starts as a copy of the published version, quotas included.
@@ -91,13 +103,15 @@ WHERE m.id = $1
 RETURNING id
 
 -- name: version_items
-SELECT i.item_id, d.id, c.id, c.names, i.price, i.is_active, d.names, d.descriptions, d.image_url
+-- Returns the items of versions, those of earlier versions in the list first within a category.
+SELECT i.version_id, i.item_id, d.id, c.id, c.names, i.price, i.is_active, d.names, d.descriptions, d.image_url, d.tax_class,
+       d.allergens, d.diets
 FROM menu_version_item i
+JOIN @rows($1: id int, place int) AS r ON i.version_id = r.id
 JOIN menu_item m ON m.id = i.item_id
 JOIN dish d ON d.id = m.dish_id
 JOIN category c ON c.id = d.category_id
-WHERE i.version_id = $1
-ORDER BY c.sort, c.id, i.sort, i.item_id
+ORDER BY c.sort, c.id, r.place, i.sort, i.item_id
 
 -- name: version_lines
 SELECT e.item_id, d.id, c.id, c.names, d.names, d.image_url, e.price, e.daily_quota, e.is_active, e.sort

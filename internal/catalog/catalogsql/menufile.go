@@ -55,8 +55,19 @@ func readMenuState(
 	if inForce && published != 0 {
 		state.DraftID = 0
 	}
-	version := cmp.Or(state.DraftID, published)
-	if state.Items, err = sqldb.Collect(ctx, c, scanMenuItemState, stmt("import_items"), state.MenuID, version); err != nil {
+	state.VersionID = cmp.Or(state.DraftID, published)
+	state.Items, err = sqldb.Collect(ctx, c, scanMenuItemState, stmt("import_items"), state.MenuID, state.VersionID)
+	if err != nil {
+		return state, err
+	}
+	groups, err := selectGroups(ctx, c, state.VersionID, 0)
+	if err != nil {
+		return state, err
+	}
+	for i := range state.Items {
+		state.Items[i].Groups = groups[state.Items[i].ItemID]
+	}
+	if state.Library, err = selectLibrary(ctx, c); err != nil {
 		return state, err
 	}
 	if state.Categories, err = sqldb.Collect(ctx, c, scanCategory, stmt("category_all")); err != nil {
@@ -68,6 +79,11 @@ func readMenuState(
 	if state.UsedBy, err = sqldb.Grouped[int64, int64](ctx, c, stmt("category_branches")); err != nil {
 		return state, err
 	}
+	classes, err := selectTaxClasses(ctx, c)
+	if err != nil {
+		return state, err
+	}
+	state.TaxClasses = seq.Set(seq.Map(classes, func(c catalog.TaxClass) string { return c.Code }))
 	images, err := sqldb.Collect(ctx, c, sqldb.Value[string], stmt("image_ids"))
 	state.Images = seq.Set(images)
 	return state, err
@@ -87,11 +103,14 @@ func menuOfDraft(ctx context.Context, c sqldb.Conn, branch, draft int64) (int64,
 	return v.MenuID, nil
 }
 
-var scanMenuItemState = sqldb.Row(func(it *catalog.MenuItemState) []any {
-	return []any{&it.ItemID, &it.DishID, &it.CategoryID, &it.ImportKey, sqldb.JSON(&it.Names),
-		sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL), sqldb.Bool(&it.Listed), &it.Price, &it.Quota,
-		sqldb.Bool(&it.Active)}
-})
+func scanMenuItemState(r sqldb.Rows) (it catalog.MenuItemState, err error) {
+	var allergens, diets string
+	err = r.Scan(&it.ItemID, &it.DishID, &it.CategoryID, &it.ImportKey, sqldb.JSON(&it.Names),
+		sqldb.JSON(&it.Descriptions), sqldb.NullText(&it.ImageURL), &it.TaxClass, &allergens, &diets, sqldb.Bool(&it.Listed),
+		&it.Price, &it.Quota, sqldb.Bool(&it.Active))
+	it.Declaration = catalog.DecodeDeclaration(allergens, diets)
+	return it, err
+}
 
 // ImportMenu stores images and the result of change in one transaction.
 func (s *Store) ImportMenu(
@@ -114,7 +133,7 @@ func (s *Store) ImportMenu(
 		if err != nil {
 			return err
 		}
-		m := &menuImport{s, tx, by, now, state, c, nil, map[int64]bool{branch: true}}
+		m := &menuImport{s, tx, by, now, state, c, nil, map[int64]bool{branch: true}, false}
 		if err := m.write(ctx, w); err != nil {
 			return err
 		}
@@ -136,6 +155,7 @@ type menuImport struct {
 	change     catalog.MenuChange
 	categories []int64        // ids of change.Categories
 	touched    map[int64]bool // branches whose menus show something else
+	taxed      bool           // tax classes have changed
 }
 
 func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
@@ -160,6 +180,18 @@ func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
 			return err
 		}
 	}
+	// A branch with taxes must not sell a dish without a rate. That of the import is among them.
+	if m.taxed {
+		if err := checkTaxedBranches(ctx, m.tx, slices.Sorted(maps.Keys(m.touched))); err != nil {
+			return err
+		}
+	}
+	if err := m.writeOptions(ctx); err != nil {
+		return err
+	}
+	if m.change.OptionsOf != 0 && m.state.DraftID != 0 {
+		m.queueOptions()
+	}
 	if m.change.Created+m.change.Updated > 0 {
 		if err := m.record(ctx); err != nil {
 			return err
@@ -170,6 +202,78 @@ func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
 	}
 	_, err := m.publish(ctx, m.tx, m.by, m.state.DraftID, m.now)
 	return err
+}
+
+// queueOptions sets the options of the draft's dishes to those of a version of another menu. Options and dishes belong to
+// the whole installation; only the menu items of combos differ, and are created if the menu lacks one.
+func (m *menuImport) queueOptions() {
+	draft, from := m.state.DraftID, m.change.OptionsOf
+	m.tx.Queue(stmt("copied_components"), draft, from)
+	m.tx.Queue(stmt("copied_choice_delete"), draft, from)
+	m.tx.Queue(stmt("copied_group_delete"), draft, from)
+	m.tx.Queue(stmt("copied_group_insert"), draft, from)
+	m.tx.Queue(stmt("copied_choice_insert"), draft, from)
+}
+
+// writeOptions creates the groups and options that the library lacks, and sets the options of dishes in the draft.
+func (m *menuImport) writeOptions(ctx context.Context) error {
+	for g := range m.change.Groups {
+		if err := m.writeGroup(ctx, &m.change.Groups[g]); err != nil {
+			return err
+		}
+	}
+	for _, w := range m.change.Items {
+		if w.Groups == nil {
+			continue
+		}
+		groups := seq.Map(*w.Groups, func(u catalog.GroupUse) catalog.VersionGroup {
+			u.GroupID = m.change.Groups[u.Group].ID
+			for i := range u.Options {
+				u.Options[i].OptionID = m.change.Groups[u.Group].Options[u.Choices[i]].ID
+			}
+			return u.VersionGroup
+		})
+		e, err := editGroups(ctx, m.tx, m.by, m.state.DraftID, groups, m.now)
+		if err != nil {
+			return err
+		}
+		m.tx.Queue(stmt("version_choice_delete"), m.state.DraftID, w.ItemID, 0)
+		m.tx.Queue(stmt("version_group_delete"), m.state.DraftID, w.ItemID, 0)
+		e.insert(w.ItemID, groups, func(i int) int64 { return int64(i) })
+	}
+	return nil
+}
+
+// writeGroup creates a group and its options as far as the library lacks them, and sets their ids.
+func (m *menuImport) writeGroup(ctx context.Context, g *catalog.GroupWrite) (err error) {
+	if g.ID == 0 {
+		if err := checkLimit(ctx, m.tx, stmt("group_count"), catalog.MaxGroups, catalog.ErrTooManyGroups); err != nil {
+			return err
+		}
+		g.ID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("group_insert"), string(g.Kind), jsonText(g.Names), "", m.now.UnixMilli())
+		if err != nil {
+			return err
+		}
+	}
+	added := false
+	for i := range g.Options {
+		o := &g.Options[i]
+		if o.ID != 0 {
+			continue
+		}
+		if o.Sort >= catalog.MaxChoices {
+			return catalog.ErrTooManyOptions
+		}
+		added = true
+		o.ID, err = writeOption(ctx, m.tx, catalog.LibraryOption{GroupID: g.ID, Names: o.Names, Sort: o.Sort})
+		if err != nil {
+			return err
+		}
+	}
+	if added {
+		m.tx.Queue(stmt("group_touch"), g.ID, m.now.UnixMilli())
+	}
+	return nil
 }
 
 // record writes one entry for the whole file, because an entry for each of a thousand dishes would fill the audit log.
@@ -244,7 +348,7 @@ func (m *menuImport) prepareDraft(ctx context.Context) (err error) {
 	}
 	m.state.DraftID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("version_insert"), m.state.MenuID, m.now.UnixMilli())
 	if err == nil {
-		m.tx.Queue(stmt("version_copy"), m.state.DraftID, m.state.MenuID)
+		queueCopy(m.tx, m.state.DraftID, m.state.MenuID)
 	}
 	return err
 }
@@ -301,6 +405,7 @@ func (m *menuImport) writeItem(ctx context.Context, w *catalog.ItemWrite) (err e
 		w.Dish.CategoryID = m.categories[w.Category]
 	}
 	if w.WriteDish {
+		m.taxed = m.taxed || w.Dish.TaxClass != w.TaxClassBefore
 		if w.Dish.ID, err = writeDish(ctx, m.tx, m.by, w.Dish, m.now); err != nil {
 			return err
 		}

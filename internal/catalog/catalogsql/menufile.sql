@@ -41,7 +41,8 @@ LIMIT 1
 
 -- name: import_items
 -- A published version has the items' current quotas, as in version_copy.
-SELECT i.id, d.id, d.category_id, COALESCE(i.import_key, ''), d.names, d.descriptions, d.image_url,
+SELECT i.id, d.id, d.category_id, COALESCE(i.import_key, ''), d.names, d.descriptions, d.image_url, d.tax_class,
+       d.allergens, d.diets,
        CASE WHEN e.item_id IS NULL THEN 0 ELSE 1 END, COALESCE(e.price, 0),
        CASE WHEN v.status = 'PUBLISHED' THEN i.daily_quota ELSE e.daily_quota END, COALESCE(e.is_active, 0)
 FROM menu_item i

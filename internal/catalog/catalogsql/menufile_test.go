@@ -73,14 +73,14 @@ func itemNamed(t testing.TB, st catalog.MenuState, name string) catalog.MenuItem
 	return catalog.MenuItemState{}
 }
 
-// emptyBranch creates branch 3, in Hà Nội, without a menu.
+// emptyBranch creates branch 4, in Hà Nội, without a menu.
 func emptyBranch(t testing.TB, db *sqldb.DB) int64 {
 	t.Helper()
 	q := sqldb.Load(fstest.MapFS{"branch.sql": {Data: []byte(`-- name: branch_add
 INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
-VALUES (3, 'Quán Hoa', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 120, 0)`)}})
+VALUES (4, 'Quán Hoa', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi","en"]', 120, 0)`)}})
 	testenv.Must(db.Exec(t.Context(), q.Must("branch_add")))(t)
-	return 3
+	return 4
 }
 
 func sixty() string {
@@ -247,7 +247,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 		if !errors.Is(to, catalog.ErrBranch) {
 			t.Errorf("copy to: error %v, want ErrBranch", to)
 		}
-		// Branch 3 shows dish 4 of branch 1 from now on.
+		// Branch 4 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
 		testenv.Must(files.Copy(t.Context(), authz.System(), branchID, branch, publish))(t)
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,category:en,name,name:en,price\nPhở,Noodle soup,Phở bò,Other,65k\n"), publish)
@@ -439,6 +439,11 @@ func TestMenuFiles_round_trip(t *testing.T) {
 				if rapid.Bool().Draw(r, "quota") {
 					row.Quota = menufile.QuotaCell{Given: true, Units: new(rapid.Int64Range(0, 9).Draw(r, "units"))}
 				}
+				row.TaxClass = rapid.SampledFrom([]string{"", "FOOD", "ALCOHOL"}).Draw(r, "tax class")
+				row.Allergens = rapid.SampledFrom([]menufile.AllergensCell{
+					{}, {Given: true, Declared: true}, {Given: true, Declared: true, Contains: []string{"AN"}, MayContain: []string{"AW", "NL"}},
+				}).Draw(r, "allergens")
+				row.Diets = rapid.SampledFrom([]menufile.DietsCell{{}, {Given: true, Codes: []string{"VEGAN"}}}).Draw(r, "diets")
 				rows = append(rows, row)
 			}
 			return rows
@@ -476,4 +481,74 @@ func archive(t *testing.T, files map[string]string) string {
 var importedFields = cmp.Options{
 	cmp.AllowUnexported(catalog.Edition{}),
 	cmp.Comparer(func(a, b catalog.Branch) bool { return a.ID == b.ID && a.Revision == b.Revision }),
+}
+
+// A file creates the groups and options that the library lacks, and sets those of dishes. What it does not name stays.
+func TestMenuFiles_options(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		before := len(testenv.Must(s.OptionGroups(t.Context()))(t))
+		const head = "key,category,name,price,options\n"
+		size, toppings := `Khổ (size): M = 45k; L = 55k *`, `Thêm (0-2): Trân châu = 8k; Pudding = 10k`
+		file := head + "tea,Trà,Trà sữa,45k," + size + " | " + toppings + "\nmatcha,Trà,Matcha,50k,Thêm: Trân châu = 9k\n"
+		if got := mustImport(t, s, authz.System(), branch, file, publish); got != [2]int{2, 0} {
+			t.Fatalf("import = %v, want 2 created", got)
+		}
+		prices := func(name string) (all []int64) {
+			t.Helper()
+			c := contentOf(t, s, branch)
+			for _, it := range c.Edition.Items {
+				for _, g := range it.Groups {
+					for _, o := range g.Options {
+						if it.Names["vi"] == name {
+							all = append(all, o.Price)
+						}
+					}
+				}
+			}
+			return all
+		}
+		testenv.Equal(t, []int64{45000, 55000, 8000, 10000}, prices("Trà sữa"))
+		testenv.Equal(t, []int64{9000}, prices("Matcha"))
+		library := testenv.Must(s.OptionGroups(t.Context()))(t)
+		if len(library) != before+2 {
+			t.Errorf("%d groups in the library, want %d", len(library), before+2)
+		}
+		again := func(what, file string, want [2]int) {
+			t.Helper()
+			if got := mustImport(t, s, authz.System(), branch, file, publish); got != want {
+				t.Errorf("%s: import = %v, want %v", what, got, want)
+			}
+		}
+		again("the same file", file, [2]int{0, 0})
+		again("a file without options", "key,category,name,price\ntea,Trà,Trà sữa,45k\n", [2]int{0, 0})
+		again("another price", strings.Replace(file, "L = 55k *", "L = 56k *", 1), [2]int{0, 1})
+		testenv.Equal(t, []int64{45000, 56000, 8000, 10000}, prices("Trà sữa"))
+		again("one more option", head+"matcha,Trà,Matcha,50k,Thêm: trân châu = 9k; Thạch\n", [2]int{0, 1})
+		testenv.Equal(t, []int64{9000, 0}, prices("Matcha"))
+		again("no options", head+"matcha,Trà,Matcha,50k,-\n", [2]int{0, 1})
+		if left := prices("Matcha"); len(left) != 0 {
+			t.Errorf("options %v are left", left)
+		}
+		if now := testenv.Must(s.OptionGroups(t.Context()))(t); len(now) != len(library) || len(now[len(now)-1].Options) != 3 {
+			t.Errorf("%d groups in the library, %+v last", len(now), now[len(now)-1])
+		}
+
+		// The export of the demo has combos and options of options, and an import of it changes nothing.
+		export := testenv.Must(menuFiles(s).Export(t.Context(), cook, branchID, menufile.CSV))(t)
+		if got := mustImport(t, s, cook, branchID, string(export), catalog.ImportOptions{}); got != [2]int{} {
+			t.Errorf("import of an export = %v", got)
+		}
+		for text, want := range map[string]menufile.ProblemCode{
+			"Món chính (combo): Phở bò = 1k": menufile.OptionsFixed, "A (3): B": menufile.OptionsWrong,
+			"A (size): M = 1k | B (size): L = 2k": menufile.OptionsWrong, "A (1, free 1): B = 1k; C = 2k": menufile.OptionsWrong,
+			"A": menufile.OptionsUnreadable,
+		} {
+			r, err := menuFiles(s).Import(t.Context(), authz.System(), branch, []byte(head+`tea,Trà,Trà sữa,45k,"`+text+"\"\n"), publish)
+			if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != want || r.Problems[0].Column != "options" {
+				t.Errorf("%q: %+v, %v, want %s", text, r.Problems, err, want)
+			}
+		}
+		testenv.Equal(t, []int64{45000, 56000, 8000, 10000}, prices("Trà sữa"))
+	})
 }

@@ -33,7 +33,8 @@ func selectItem(ctx context.Context, tx sqldb.Tx, item int64) (itemRow, error) {
 
 // TakeOff marks an item as off and calls the hook to set today's cap to 0. The hook's update waits for transactions
 // that hold the counter; later orders find nothing left. Counters of later business dates start with a cap of 0 up to
-// LastDate.
+// LastDate. The items of the same dish on other menus of the branch go off with it: the kitchen has run out of a dish, and
+// another menu would sell it on.
 func (s *Store) TakeOff(
 	ctx context.Context, by authz.Actor, item int64, until catalog.Until, now time.Time,
 ) (at catalog.ItemRef, a catalog.OffItem, err error) {
@@ -58,11 +59,17 @@ func (s *Store) TakeOff(
 		if a.Until, err = until.Instant(b.Calendar(), now); err != nil {
 			return err
 		}
-		tx.QueueExactly(1, stmt("off_set"), item, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until),
-			a.LastDate(b.Calendar()), a.By)
-		tx.Queue(stmt("branch_touch"), branch)
-		if err := s.hook(ctx, tx, branch, item, new(int64)); err != nil {
+		all, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("off_same_dish"), item)
+		if err != nil {
 			return err
+		}
+		tx.Queue(stmt("branch_touch"), branch)
+		for _, same := range all {
+			tx.QueueExactly(1, stmt("off_set"), same, sqldb.NullMillis(a.Since), sqldb.NullMillis(a.Until),
+				a.LastDate(b.Calendar()), a.By)
+			if err := s.hook(ctx, tx, branch, same, new(int64)); err != nil {
+				return err
+			}
 		}
 		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionItemOff, "menuItem", item, branch).
 			WithAfter(map[string]any{"until": sqldb.NullMillis(a.Until)}))
@@ -70,12 +77,14 @@ func (s *Store) TakeOff(
 	return at, a, err
 }
 
-// Restore puts an item back on sale. It does nothing for an item that is not off.
+// Restore puts an item back on sale, and with it the items of its dish on other menus of the branch. It does nothing for
+// an item that is not off.
 func (s *Store) Restore(ctx context.Context, by authz.Actor, item int64, now time.Time) (catalog.ItemRef, error) {
 	return s.restore(ctx, by, item, now, func(catalog.OffItem) bool { return true })
 }
 
-// restore restores an item that is off if wanted accepts it. wanted runs under the branch's lock.
+// restore restores an item that is off if wanted accepts it, and those of its dish that are off. wanted runs under the
+// branch's lock.
 func (s *Store) restore(
 	ctx context.Context, by authz.Actor, item int64, now time.Time, wanted func(catalog.OffItem) bool,
 ) (at catalog.ItemRef, err error) {
@@ -89,11 +98,24 @@ func (s *Store) restore(
 		if err != nil || !it.off || !wanted(it.OffItem) {
 			return err
 		}
-		tx.QueueExactly(1, stmt("off_set"), item, nil, nil, nil, "")
-		tx.Queue(stmt("branch_touch"), branch)
-		// Today's counter gets the standing quota again, even if the quota was set while the item was off.
-		if err := s.hook(ctx, tx, branch, item, it.quota); err != nil {
+		all, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("off_same_dish"), item)
+		if err != nil {
 			return err
+		}
+		tx.Queue(stmt("branch_touch"), branch)
+		for _, id := range all {
+			same, err := selectItem(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			if !same.off {
+				continue
+			}
+			tx.QueueExactly(1, stmt("off_set"), id, nil, nil, nil, "")
+			// Today's counter gets the standing quota again, even if the quota was set while the item was off.
+			if err := s.hook(ctx, tx, branch, id, same.quota); err != nil {
+				return err
+			}
 		}
 		return auditsql.Record(ctx, tx, auditEntry(by, now, audit.ActionItemRestored, "menuItem", item, branch).
 			WithBefore(map[string]any{"until": sqldb.NullMillis(it.Until), "by": it.By}))

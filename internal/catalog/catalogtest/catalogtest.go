@@ -44,7 +44,7 @@ func Item(id, price int64) catalog.Item {
 func Content(version int64, quotas map[int64]int64, items ...catalog.Item) catalog.Content {
 	categories := []catalog.Category{{ID: 1, Names: catalog.Texts{catalog.Vietnamese: "Phở", catalog.English: "Pho"}}}
 	return catalog.Content{
-		Revision: version, Edition: catalog.NewEdition(version, 1, 1, categories, items), Quotas: quotas,
+		Revision: version, Edition: catalog.NewEdition(version, 1, categories, items), Quotas: quotas,
 	}
 }
 
@@ -92,6 +92,17 @@ func (s *MemorySource) Content(_ context.Context, branch int64) (catalog.Content
 // Edition returns a version, or catalog.ErrVersion.
 func (s *MemorySource) Edition(_ context.Context, version int64) (*catalog.Edition, error) {
 	return find(s, s.editions, version, catalog.ErrVersion)
+}
+
+// AddCombination stores a combination of the published versions.
+func (s *MemorySource) AddCombination(_ context.Context, branch int64, parts []catalog.MenuPart, _ time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.editions[catalog.CombinationID(branch, parts)] = s.contents[branch].Edition.Combine(parts)
+	return nil
 }
 
 func find[V any](s *MemorySource, in map[int64]V, id int64, missing error) (V, error) {

@@ -26,7 +26,7 @@ var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not foun
 func Register(a *httpapi.API, documents Reader) {
 	o, ops := &routes{documents}, a.Operations("Menus", httpapi.Public)
 	httpapi.Register(ops, "category-list", "GET /categories", "List the categories of all menus", o.categories)
-	httpapi.Register(ops, "dish-list", "GET /dishes", "List all dishes, whatever menu they are on", o.dishes)
+	httpapi.Register(ops, "dish-list", "GET /dishes", "List the dishes of all published menus", o.dishes)
 	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "View a dish", o.dish)
 }
 
@@ -61,8 +61,27 @@ type dish struct {
 	ImageURL    *string `json:"imageUrl"`
 	Price       *int64  `json:"price" doc:"Price on the menu of the restaurant's first branch with the dish; null if no branch has it."`
 	Currency    *string `json:"currency"`
-	Available   bool    `json:"available" doc:"Whether the dish is on a published menu. The branch's menu has the units left."`
+	Available   bool    `json:"available" doc:"Whether a branch can sell the dish now."`
+	Stock       *int64  `json:"stock" doc:"Units left in all branches; null if nothing limits them."`
+	SoldToday   *int64  `json:"soldToday" doc:"Units sold in all branches on the current business date."`
+
+	Branches map[string]sale `json:"branches" doc:"By the id of a branch that has the dish on a published menu. At most some seconds old."`
 }
+
+// sale is what one branch has, as catalog.DishSale writes it into documents.
+type sale struct {
+	Stock     *int64 `json:"stock" doc:"Units left; null if nothing limits them, or if the dish is not offered now."`
+	SoldToday int64  `json:"soldToday" doc:"Units of paid orders of the current business date."`
+	Available bool   `json:"available" doc:"Whether the branch can sell the dish now: it is open, a menu with the dish is in force, and units are left."`
+}
+
+// public is what decides whether guests see a dish: drafts and retired dishes are on no published menu.
+type public struct {
+	OnMenu bool `json:"onMenu"`
+}
+
+// onMenus selects the dishes that guests see.
+const onMenus = "onMenu"
 
 // texts holds names and descriptions in all locales. Only language selection and search use them.
 type texts struct {
@@ -113,7 +132,7 @@ type dishesIn struct {
 
 // dishes lists dishes by id. A search reads all of them instead.
 func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
-	filter := document.Filter{}
+	filter := document.Filter{onMenus: "yes"}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
 	}
@@ -197,6 +216,13 @@ func (o *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
 		return dish{}, err
 	}
 	if !found {
+		return dish{}, ErrDishNotFound
+	}
+	var seen public
+	if err := decode(d, &seen); err != nil {
+		return dish{}, err
+	}
+	if !seen.OnMenu {
 		return dish{}, ErrDishNotFound
 	}
 	one, _, err := dishOf(d, in.Language)

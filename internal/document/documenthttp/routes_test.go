@@ -37,8 +37,11 @@ func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		h := documenttest.Writer{DB: db}
 		testenv.NoError(t, h.PutCategory(t.Context(), 1, "Món chính"), h.PutCategory(t.Context(), 2, "Đồ uống"))
 		for i := range int64(25) {
-			testenv.NoError(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)))
+			testenv.NoError(t, h.PutDish(t.Context(), i+1, 1+i%2, fmt.Sprintf("Phở số %d", i+1)), h.OfferDishes(t.Context(), i+1))
 		}
+		// Nothing shows a draft and a dish that was taken off.
+		testenv.NoError(t, h.PutDish(t.Context(), 26, 2, "Phở số 26"), h.PutDish(t.Context(), 27, 2, "Phở số 27"),
+			h.OfferDishes(t.Context(), 27), h.WithdrawDishes(t.Context(), 27))
 		conf := httpapi.Default()
 		conf.AccessLog = false
 		server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
@@ -95,6 +98,8 @@ func TestRoutes_lists(t *testing.T) {
 			{"/dishes?q=2&categoryId=2&size=3&page=2", "", 5, "Phở số 22, Phở số 24"},
 			{"/dishes?q=(EN)&size=1", "en", 25, "Phở số 1 (en)"},
 			{"/dishes?q=cola", "", 0, ""},
+			{"/dishes?q=26", "", 0, ""},
+			{"/dishes?q=27&categoryId=2", "", 0, ""},
 		} {
 			var p page
 			get(t, s, q.path, &p, "Accept-Language", q.language)
@@ -116,11 +121,11 @@ func TestRoutes_dish(t *testing.T) {
 		get(t, s, "/dishes/4?locale=en", &d)
 		delete(d, "$schema")
 		want := map[string]any{
-			"id": "4", "categoryId": "2", "name": "Phở số 4 (en)", "description": "", "imageUrl": nil, "price": nil, "currency": nil,
-			"available": false,
+			"id": "4", "categoryId": "2", "name": "Phở số 4 (en)", "description": "", "imageUrl": nil, "price": 50000.0, "currency": "VND",
+			"available": true, "stock": nil, "soldToday": nil, "branches": map[string]any{},
 		}
 		testenv.Equal(t, want, d)
-		for _, id := range []string{"99", "x", "04", "-4"} {
+		for _, id := range []string{"99", "x", "04", "-4", "26", "27"} {
 			var problem struct {
 				Code string `json:"code"`
 			}

@@ -353,7 +353,14 @@ func (m *machine) settle(t *rapid.T) {
 		testenv.NoError(t, m.builder().Build(m.sub.Context()))
 	}
 	m.reconcileAll(t)
-	if v := m.verify(m.sub); !v.Clean {
+	v := m.verify(m.sub)
+	// Between two counts of a list, a process does not see what the other one adds, and may leave its counter too low. The
+	// sampler finds that and has everything written again. How long the list is not counted depends on the machine.
+	if v.Found[document.CounterLow] > 0 && len(v.Found) == 1 {
+		testenv.NoError(t, m.builder().Build(m.sub.Context()))
+		v = m.verify(m.sub)
+	}
+	if !v.Clean {
 		t.Fatalf("found %v: %v", v.Found, v.Samples)
 	}
 	m.compare(t)

@@ -73,10 +73,10 @@ func TestReference(t *testing.T) {
 			}},
 			{"2.6 Dish", []wanted{
 				{"dish:789", keyspace.String, ""}, {"dish:index:category:1", keyspace.Set, "789,790"},
-				{"category:1:dishes", keyspace.Set, "789,790"}, {"dish:list", keyspace.Set, "789,790"},
+				{"category:1:dishes", keyspace.Set, "789,790"}, {"dish:index:menu:yes", keyspace.Set, "789"}, {"dish:list", keyspace.Set, "789,790"},
 				{"dish:counter", keyspace.String, "790"},
-			}, "available categoryId createdAt createdBy currency description descriptions id imageUrl name names price " +
-				"soldToday stock updatedAt updatedBy version", map[string]string{"id": "789", "name": "Phở", "categoryId": "1", "available": "no"}},
+			}, "available branches categoryId createdAt createdBy currency description descriptions id imageUrl name names onMenu price " +
+				"soldToday stock updatedAt updatedBy version", map[string]string{"id": "789", "name": "Phở", "categoryId": "1", "available": "yes"}},
 			{"2.7 Category", []wanted{
 				{"category:1", keyspace.String, ""}, {"category:list", keyspace.Set, "1"}, {"category:counter", keyspace.String, "1"},
 			}, "createdAt createdBy description descriptions id name names sort updatedAt updatedBy version", map[string]string{"id": "1", "name": "Món Chính"}},
@@ -212,6 +212,7 @@ func fill(t *testing.T, r *fixture, order string) {
 			Google: "1076", Role: 1, Province: "Riyadh", City: "Riyadh",
 		}),
 		h.PutCategory(ctx, 1, "Món Chính"), h.PutDish(ctx, 789, 1, "Phở"), h.PutDish(ctx, 790, 1, "Bún"),
+		h.OfferDishes(ctx, 789),
 		h.PutCart(ctx, 123, 456), h.PutDetail(ctx, 456, 123, 789, 2), h.PutDetail(ctx, 457, 123, 790, 1),
 		h.PutOrder(ctx, order, "PLACED", 456, "VNPAY123"), h.PutLine(ctx, order, 1, 789), h.PutLine(ctx, order, 2, 790))
 	r.project(t)

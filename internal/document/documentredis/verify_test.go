@@ -62,6 +62,8 @@ var planted = []struct {
 	{"in a set without a row", document.OrphanEntry, [][]string{{"SADD", "user:index:city:riyadh", "999"}}, "user:999 (user:index:city:riyadh)"},
 	{"in a set of another value", document.OrphanEntry, [][]string{{"SADD", "user:index:city:hue", "456"}}, "user:456 (user:index:city:hue)"},
 	{"in the set of one value", document.OrphanEntry, [][]string{{"SADD", "user:index:registered:no", "999"}}, "user:999 (user:index:registered:no)"},
+	{"on no menu", document.OrphanEntry, [][]string{{"SADD", "dish:index:menu:yes", "790"}}, "dish:790 (dish:index:menu:yes)"},
+	{"on a menu and not listed", document.EntryMissing, [][]string{{"SREM", "dish:index:menu:yes", "789"}}, "dish:789 (dish:index:menu:yes)"},
 	{"in a relation", document.OrphanEntry, [][]string{{"SADD", "role:1:permissions", "9"}}, "role:1 (role:1:permissions)"},
 	{"of another type", document.UnknownKey, [][]string{{"SET", "user:index:city:nowhere", "456"}}, "user: (user:index:city:nowhere)"},
 	{"in the list without a row", document.OrphanList, [][]string{{"SADD", "category:list", "99"}}, "category:99 (category:list)"},

@@ -14,6 +14,13 @@ import (
 func (s *Store) Walk(
 	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
 ) error {
+	return s.walk(ctx, seen, found, context.Context.Err)
+}
+
+func (s *Store) walk(
+	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
+	pace func(ctx context.Context) error,
+) error {
 	w := &walk{seen: seen, found: found}
 	err := s.db.Walk(ctx, "", w.lookup, func(m *redisdb.Master, page []redisdb.KeyInfo) error {
 		for i := range page {
@@ -21,7 +28,10 @@ func (s *Store) Walk(
 				return err
 			}
 		}
-		return w.report(ctx, maxSuspects)
+		if err := w.report(ctx, maxSuspects); err != nil {
+			return err
+		}
+		return pace(ctx)
 	})
 	if err != nil {
 		return err

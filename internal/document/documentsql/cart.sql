@@ -9,13 +9,14 @@ SELECT id FROM cart_detail WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
 
 -- name: cartDetail_import
 -- An existing row takes the imported values and a higher version. A deleted row continues after its tombstone's version.
-INSERT INTO cart_detail (id, cart_id, dish_id, quantity, price, version)
-SELECT r.id, r.cart_id, r.dish_id, r.quantity, r.price, CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
-FROM @rows($1: id int, cart_id int, dish_id int, quantity int, price int, version int, deleted int) AS r
+INSERT INTO cart_detail (id, cart_id, dish_id, options, quantity, price, version)
+SELECT r.id, r.cart_id, r.dish_id, coalesce(r.options, ''), r.quantity, r.price, CASE WHEN r.version > r.deleted THEN r.version ELSE r.deleted + 1 END
+FROM @rows($1: id int, cart_id int, dish_id int, quantity int, price int, options text, version int, deleted int) AS r
 WHERE 1 = 1
 ON CONFLICT (id) DO UPDATE SET
     cart_id = excluded.cart_id,
     dish_id = excluded.dish_id,
+    options = excluded.options,
     quantity = excluded.quantity,
     price = excluded.price,
     version = CASE WHEN excluded.version > cart_detail.version THEN excluded.version ELSE cart_detail.version + 1 END
@@ -24,7 +25,8 @@ ON CONFLICT (id) DO UPDATE SET
 -- The product can overflow for lines that were imported before imports had a limit. They have the largest total instead,
 -- because an error would make the documents of all carts unreadable.
 SELECT d.id, d.cart_id, d.dish_id, d.quantity, d.price,
-       CASE WHEN d.price <= 9223372036854775807 / d.quantity THEN d.quantity * d.price ELSE 9223372036854775807 END, d.version
+       CASE WHEN d.price <= 9223372036854775807 / d.quantity THEN d.quantity * d.price ELSE 9223372036854775807 END,
+       NULLIF(d.options, ''), d.version
 FROM cart_detail d
 WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 
@@ -37,8 +39,8 @@ SELECT COUNT(*) FROM cart_detail
 
 -- name: cartDetail_conflict
 SELECT CAST(r.id AS TEXT), CAST(t.id AS TEXT)
-FROM @rows($1: id int, cart_id int, dish_id int) AS r
-JOIN cart_detail t ON t.cart_id = r.cart_id AND t.dish_id = r.dish_id
+FROM @rows($1: id int, cart_id int, dish_id int, options text) AS r
+JOIN cart_detail t ON t.cart_id = r.cart_id AND t.dish_id = r.dish_id AND t.options = coalesce(r.options, '')
 
 -- name: cart_by_user
 SELECT CAST(t.user_id AS TEXT), CAST(t.id AS TEXT) FROM cart t JOIN @rows($1: value int) AS w ON t.user_id = w.value

@@ -43,6 +43,7 @@ func TestSizes(t *testing.T) {
 		}
 		orders := []string{uid.New(time.UnixMilli(1e12)), uid.New(time.UnixMilli(2e12))}
 		testenv.NoError(t, h.PutDish(ctx, 1, 2, "a"), h.PutDish(ctx, 2, 10, "b"), h.PutDish(ctx, 3, 10, "c"),
+			h.OfferDishes(ctx, 1, 2, 3), h.WithdrawDishes(ctx, 2),
 			h.PutCart(ctx, 7, 1),
 			h.PutDetail(ctx, 1, 7, 1, 1), h.PutDetail(ctx, 2, 7, 2, 1), h.PutOrder(ctx, orders[0], "PLACED", 3, ""),
 			h.PutOrder(ctx, orders[1], "PLACED", 0, ""), h.PutLine(ctx, orders[0], 1, 1), h.PutLine(ctx, orders[0], 2, 1),
@@ -52,6 +53,7 @@ func TestSizes(t *testing.T) {
 			document.User.Index("province"): places, document.User.Index("city"): places,
 			document.User.Index("registered"):   {"no": 3},
 			document.Dish.Index("category"):     {"2": 1, "10": 2},
+			document.Dish.Index("onMenu"):       {"yes": 2},
 			document.CartDetail.Index("cart"):   {"7": 2},
 			document.Order.Index("user"):        {"3": 1},
 			document.OrderDetail.Index("order"): {orders[0]: 2, orders[1]: 1},

@@ -1,8 +1,24 @@
+-- fragment: dish_on_menu
+CASE WHEN EXISTS (
+    SELECT 1
+    FROM menu_item i
+    JOIN menu_version v ON v.branch_id = i.branch_id AND v.menu_id = i.menu_id AND v.status = 'PUBLISHED'
+    JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
+    WHERE i.dish_id = d.id AND e.is_active = 1) THEN 1 ELSE 0 END
+
+-- fragment: dish_found
+FROM dish d
+WHERE (CAST($1 AS BIGINT) IS NULL OR d.category_id = $1)
+  AND (CAST($2 AS BIGINT) IS NULL OR @dish_on_menu = $2)
+
 -- name: dish_find
-SELECT id FROM dish WHERE category_id = $1 ORDER BY id LIMIT $2 OFFSET $3
+SELECT d.id
+@dish_found
+ORDER BY d.id LIMIT $3 OFFSET $4
 
 -- name: dish_find_count
-SELECT COUNT(*) FROM dish WHERE category_id = $1
+SELECT COUNT(*)
+@dish_found
 
 -- name: dish_ids
 SELECT id FROM dish WHERE id > $1 ORDER BY id LIMIT $2 OFFSET $3
@@ -39,13 +55,8 @@ SELECT d.id, d.names, d.descriptions,
         JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
         JOIN branch b ON b.id = i.branch_id
         WHERE i.dish_id = d.id ORDER BY i.branch_id, i.id LIMIT 1),
-       d.image_url, d.category_id, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT),
-       CASE WHEN EXISTS (
-        SELECT 1
-        FROM menu_item i
-        JOIN menu_version v ON v.branch_id = i.branch_id AND v.menu_id = i.menu_id AND v.status = 'PUBLISHED'
-        JOIN menu_version_item e ON e.version_id = v.id AND e.item_id = i.id
-        WHERE i.dish_id = d.id AND e.is_active = 1) THEN 1 ELSE 0 END,
+       d.image_url, d.category_id, d.sale_stock, d.sale_sold,
+       CASE WHEN d.sale_open = 1 THEN @dish_on_menu ELSE 0 END, @dish_on_menu, d.sale_branches,
        d.names, d.descriptions, d.created_at, d.updated_at, d.created_by, d.updated_by, d.version
 FROM dish d
 WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
@@ -53,6 +64,9 @@ WHERE d.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 -- name: dish_sizes_category
 -- The alias makes PostgreSQL sort by the column instead of by the text.
 SELECT CAST(t.category_id AS TEXT), COUNT(*) FROM dish t WHERE t.category_id > $1 GROUP BY t.category_id ORDER BY t.category_id LIMIT $2
+
+-- name: dish_sizes_onMenu
+SELECT 'yes', COUNT(*) FROM dish d WHERE @dish_on_menu = 1 AND CAST($1 AS TEXT) < 'yes' HAVING COUNT(*) > 0 LIMIT $2
 
 -- name: dish_total
 SELECT COUNT(*) FROM dish

@@ -209,7 +209,7 @@ var refused = []struct{ name, line, code, detail string }{
 	{"id taken", strings.ReplaceAll(userStart, `"70"`, `"3"`) + `}}`, "import_conflict", "user 3 is there already"},
 	{"e-mail taken", userStart + `,"email":" AN@example.com"}}`, "import_conflict", "the email belongs to user 3"},
 	{"has a cart", cartStart + `"3"}}`, "import_conflict", "the userId belongs to cart 4"},
-	{"dish in the cart", itemStart + `"5","quantity":1,"price":1}}`, "import_conflict", "the cartId and dishId belongs to cartDetail 8"},
+	{"dish in the cart", itemStart + `"5","quantity":1,"price":1}}`, "import_conflict", "the cartId, dishId and options belongs to cartDetail 8"},
 	{"route taken", permStart + `"apiPath":"/api/7","method":"GET"}}`, "import_conflict", "the apiPath and method belongs to permission 7"},
 	{
 		"same route twice", permStart + `"apiPath":"/x","method":"GET"}}` + "\n" + strings.ReplaceAll(permStart, `"51"`, `"52"`) + `"apiPath":"/x","method":"GET"}}`,

@@ -15,7 +15,7 @@ LIMIT $3 OFFSET $4
 -- name: orderDetail_select
 -- Reads all lines of the orders: callers need most of them.
 SELECT d.order_id || '-' || CAST(d.line AS TEXT), d.order_id, d.dish_id, d.menu_item_id, d.qty, d.price_snapshot, d.notes,
-       CAST(1 AS BIGINT)
+       NULLIF(d.options, ''), CAST(1 AS BIGINT)
 FROM order_item d
 WHERE d.order_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
 

@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 )
 
@@ -123,6 +124,44 @@ func (h Writer) PutPermission(ctx context.Context, permission int64, name string
 // PutCategory inserts a category or changes it.
 func (h Writer) PutCategory(ctx context.Context, category int64, name string) error {
 	return h.put(ctx, "category", id(category), "category_put", category, names(name), h.now())
+}
+
+// OfferDishes puts dishes on the published menu of a branch, which it creates.
+func (h Writer) OfferDishes(ctx context.Context, dishes ...int64) error {
+	return h.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
+		for _, name := range []string{"dish_offer_branch", "dish_offer_menu", "dish_offer_version"} {
+			args := []any{h.now()}
+			if name == "dish_offer_menu" {
+				args = nil
+			}
+			if _, err := tx.Exec(ctx, stmts.Must(name), args...); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, stmts.Must("dish_offer_item"), sqldb.IDs(dishes)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stmts.Must("dish_offer_line"), sqldb.IDs(dishes))
+		return err
+	})
+}
+
+// WithdrawDishes takes dishes off the menu of OfferDishes.
+func (h Writer) WithdrawDishes(ctx context.Context, dishes ...int64) error {
+	return h.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
+		_, err := tx.Exec(ctx, stmts.Must("dish_offer_withdraw"), sqldb.IDs(dishes))
+		return err
+	})
+}
+
+func (h Writer) changeOffer(ctx context.Context, dishes []int64, change func(context.Context, sqldb.Tx) error) error {
+	return h.Write(ctx, "dish", seq.Map(dishes, id), func(ctx context.Context, tx sqldb.Tx) error {
+		if err := change(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, stmts.Must("dish_offer_touch"), sqldb.IDs(dishes))
+		return err
+	})
 }
 
 // PutDish inserts a dish or changes it.

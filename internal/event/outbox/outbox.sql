@@ -49,6 +49,18 @@ SELECT count(*)
 FROM (SELECT created_at FROM event_log WHERE position <= (SELECT position FROM event_cursor) ORDER BY position DESC LIMIT $2) AS newest
 WHERE newest.created_at >= $1
 
+-- name: event_states
+-- Reads only the newest $2 events, so that the time does not grow with the log. An event that was refused is in the log too.
+SELECT newest.waiting, newest.taken - retried.n - refused.n, retried.n, dead.n
+FROM (SELECT count(CASE WHEN l.position > c.position THEN 1 END) AS waiting,
+             count(CASE WHEN l.position <= c.position THEN 1 END) AS taken
+      FROM (SELECT position, created_at FROM event_log ORDER BY position DESC LIMIT $2) AS l
+      CROSS JOIN event_cursor AS c
+      WHERE l.created_at >= $1) AS newest
+CROSS JOIN (SELECT count(*) AS n FROM event_retry WHERE created_at >= $1) AS retried
+CROSS JOIN (SELECT count(*) AS n FROM dead_event WHERE consumer_name = '' AND created_at >= $1) AS refused
+CROSS JOIN (SELECT count(*) AS n FROM dead_event WHERE died_at >= $1) AS dead
+
 -- name: pending_count
 SELECT p.event_type, count(*), min(p.created_at)
 FROM (SELECT event_type, created_at FROM event_retry

@@ -343,13 +343,15 @@ var (
 	testStmts = sqldb.Load(fstest.MapFS{
 		"daybook_add.sql": {Data: []byte(`INSERT INTO daybook (branch_id, biz_date, paid) VALUES (1, '2026-02-26', $1)
 			ON CONFLICT (branch_id, biz_date) DO UPDATE SET paid = daybook.paid + excluded.paid`)},
-		"daybook_paid.sql":  {Data: []byte(`SELECT coalesce(sum(paid), 0) FROM daybook`)},
-		"log_count.sql":     {Data: []byte(`SELECT count(*) FROM event_log`)},
+		"daybook_paid.sql": {Data: []byte(`SELECT coalesce(sum(paid), 0) FROM daybook`)},
+		"relayed_count.sql": {Data: []byte(`
+			SELECT count(*) FROM event_log
+			WHERE position <= (SELECT position FROM event_cursor) AND id NOT IN (SELECT id FROM event_retry)`)},
 		"failure_count.sql": {Data: []byte(`SELECT count(*) FROM consumer_failure`)},
 	})
 	daybookAdd   = testStmts.Must("daybook_add")
 	daybookPaid  = testStmts.Must("daybook_paid")
-	logCount     = testStmts.Must("log_count")
+	relayedCount = testStmts.Must("relayed_count")
 	failureCount = testStmts.Must("failure_count")
 )
 

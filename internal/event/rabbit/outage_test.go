@@ -45,8 +45,8 @@ func TestRabbit_outage(t *testing.T) {
 		broker.all(t, broker.Restart)
 		drain(t, rel)
 		r.nothingWrong(t, db)
-		if n := count(t, db, logCount); n != backlog {
-			t.Errorf("%d events are in the log", n)
+		if n := count(t, db, relayedCount); n != backlog {
+			t.Errorf("%d events are relayed, want all", n)
 		}
 		r.compare(t, committed)
 	})

@@ -51,8 +51,12 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	defer c.Close()
 	a := newAuditor(c, o)
 	begun := clock.Start()
-	r := Report{Nodes: []Node{}, Findings: []Finding{}}
-	if r.Nodes, err = a.sizes(ctx); err != nil {
+	r := Report{Nodes: []Node{}, Findings: []Finding{}, Largest: []Key{}}
+	memory, err := db.Memory(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r.Nodes, err = a.sizes(ctx, memory); err != nil {
 		return r, err
 	}
 	if o.MaxKeys > 0 && a.total > o.MaxKeys {
@@ -76,6 +80,9 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 		sum.add(again)
 	}
 	if err := a.recheck(ctx, sum); err != nil {
+		return r, err
+	}
+	if r.Largest, err = a.measureLongest(ctx, sum); err != nil {
 		return r, err
 	}
 	a.fill(&r, sum, took)
@@ -109,14 +116,20 @@ func newAuditor(c *redisdb.Inspector, o Options) *auditor {
 	return &auditor{inspector: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
 }
 
-func (a *auditor) sizes(ctx context.Context) ([]Node, error) {
+func (a *auditor) sizes(ctx context.Context, memory redisdb.Memory) ([]Node, error) {
 	nodes := []Node{}
 	for _, m := range a.inspector.Masters() {
 		n, err := m.Size(ctx)
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, Node{m.Addr(), n})
+		node := Node{Addr: m.Addr(), Keys: n}
+		for _, s := range memory.Servers {
+			if s.Addr == node.Addr {
+				node.Used, node.Limit = s.Used, s.Limit
+			}
+		}
+		nodes = append(nodes, node)
 		a.total += n
 	}
 	return nodes, nil
@@ -185,6 +198,33 @@ func (a *auditor) pace(ctx context.Context, keys int) error {
 	return ctx.Err()
 }
 
+// measureLongest measures the memory of the longest keys of every family, and returns the largest of all. A family's
+// longest key is not always its largest, but a key that is large is long.
+func (a *auditor) measureLongest(ctx context.Context, sum *tally) ([]Key, error) {
+	var names []string
+	for _, f := range sum.families {
+		for _, k := range f.longest {
+			names = append(names, k.Key)
+		}
+	}
+	sizes, err := a.inspector.Memory(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	largest := []Key{}
+	for i := range sum.families {
+		for j := range sum.families[i].longest {
+			k := &sum.families[i].longest[j]
+			k.Bytes, sizes = sizes[0], sizes[1:]
+			largest = append(largest, *k)
+		}
+	}
+	slices.SortStableFunc(largest, func(x, y Key) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Length, x.Length))
+	})
+	return largest[:min(len(largest), largestKeys)], nil
+}
+
 func (a *auditor) fill(r *Report, sum *tally, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.Families = []Family{}
@@ -193,7 +233,7 @@ func (a *auditor) fill(r *Report, sum *tally, took time.Duration) {
 		if f.keys == 0 {
 			continue
 		}
-		family := Family{Pattern: "?", Keys: f.keys}
+		family := Family{Pattern: "?", Keys: f.keys, Longest: append([]Key{}, f.longest...)}
 		if i < len(a.decls) {
 			family.Pattern, family.Type = a.decls[i].Pattern, string(a.decls[i].Type)
 		}

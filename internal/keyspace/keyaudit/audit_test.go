@@ -99,19 +99,19 @@ var planted = map[Kind]struct {
 	WrongType: {
 		cmds:    func() []redisdb.Cmd { return []redisdb.Cmd{redisdb.Command("SADD", keyspace.MenuActive(2), "x")} },
 		count:   1,
-		samples: []string{"cis:menu:active:v1:2: a set instead of a string"},
+		samples: []string{"cis:menu:active:v2:2: a set instead of a string"},
 	},
 	MissingTTL: {
 		cmds:    func() []redisdb.Cmd { return []redisdb.Cmd{redisdb.Command("SET", keyspace.MenuActive(3), "x")} },
 		count:   1,
-		samples: []string{"cis:menu:active:v1:3: may live 5m0s"},
+		samples: []string{"cis:menu:active:v2:3: may live 5m0s"},
 	},
 	LongTTL: {
 		cmds: func() []redisdb.Cmd {
 			return []redisdb.Cmd{redisdb.Command("SET", keyspace.MenuActive(4), "x", "EX", "7200")}
 		},
 		count:   1,
-		samples: []string{"cis:menu:active:v1:4: lives 2h0m0s more, at most 5m0s are declared"},
+		samples: []string{"cis:menu:active:v2:4: lives 2h0m0s more, at most 5m0s are declared"},
 	},
 	SuddenTTL: {
 		cmds: func() []redisdb.Cmd {

@@ -38,12 +38,23 @@ type Family struct {
 	Type    string `json:"type"`
 	Keys    int64  `json:"keys"`
 	Bytes   int64  `json:"bytes"` // estimated from a sample
+	Longest []Key  `json:"longest" doc:"The keys with most members or bytes, at most three."`
+}
+
+// Key is one key and its size.
+type Key struct {
+	Key    string `json:"key"`
+	Type   string `json:"type"`
+	Length int64  `json:"length" doc:"Members, fields or entries; of a string, bytes."`
+	Bytes  int64  `json:"bytes" doc:"Memory with the server's overhead; 0 if the server does not say."`
 }
 
 // Node is one master.
 type Node struct {
-	Addr string `json:"addr"`
-	Keys int64  `json:"keys"`
+	Addr  string `json:"addr"`
+	Keys  int64  `json:"keys"`
+	Used  int64  `json:"usedBytes" doc:"Of the whole server; 0 for an embedded store."`
+	Limit int64  `json:"limitBytes" doc:"maxmemory; 0: no limit."`
 }
 
 // Report is the result of an audit.
@@ -55,6 +66,7 @@ type Report struct {
 	Nodes         []Node    `json:"nodes"`
 	Findings      []Finding `json:"findings"`
 	Families      []Family  `json:"families"` // families with keys, largest first
+	Largest       []Key     `json:"largest" doc:"The keys that need most memory, at most ten."`
 }
 
 // Count returns the number of findings of a kind.
@@ -95,7 +107,32 @@ type tally struct {
 	beyond   map[Kind]int64 // suspects beyond recheckMax
 }
 
-type familyTally struct{ keys, sampled, bytes int64 }
+type familyTally struct {
+	keys, sampled, bytes int64
+
+	longest []Key // at most longestPerFamily, longest first
+}
+
+// longestPerFamily is how many keys of each family are reported. Their number bounds how many keys are measured with
+// MEMORY USAGE after the scan.
+const longestPerFamily = 3
+
+// largestKeys is how many keys are reported of all families.
+const largestKeys = 10
+
+// candidate keeps a key if it is among the longest of its family. SCAN may return a key twice.
+func (f *familyTally) candidate(k Key) {
+	full := len(f.longest) == longestPerFamily
+	if k.Length == 0 || full && k.Length <= f.longest[longestPerFamily-1].Length ||
+		slices.ContainsFunc(f.longest, func(l Key) bool { return l.Key == k.Key }) {
+		return
+	}
+	if full {
+		f.longest = f.longest[:longestPerFamily-1]
+	}
+	f.longest = append(f.longest, k)
+	slices.SortStableFunc(f.longest, func(a, b Key) int { return cmp.Compare(b.Length, a.Length) })
+}
 
 func newTally(families int) *tally {
 	return &tally{
@@ -116,6 +153,9 @@ func (t *tally) add(other *tally) {
 		t.families[i].keys += f.keys
 		t.families[i].sampled += f.sampled
 		t.families[i].bytes += f.bytes
+		for _, k := range f.longest {
+			t.families[i].candidate(k)
+		}
 	}
 	for kind, suspects := range other.suspects {
 		for _, s := range suspects {

@@ -42,6 +42,9 @@ func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	if err := w.relate(page); err != nil {
 		return err
 	}
+	if err := w.measure(page); err != nil {
+		return err
+	}
 	sizes, err := w.master.Memory(w.ctx, w.sample)
 	for i, bytes := range sizes {
 		if bytes > 0 {
@@ -50,6 +53,24 @@ func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 		}
 	}
 	return err
+}
+
+// measure reads the lengths of a page's keys in one exchange. It is how the largest keys are found: MEMORY USAGE of every
+// key would cost the server more than the rest of the scan.
+func (w *walk) measure(page []redisdb.KeyInfo) error {
+	lengths, err := w.master.Lengths(w.ctx, page)
+	if err != nil {
+		return err
+	}
+	for i := range page {
+		s := &page[i]
+		family, known := keyspace.Find(s.Key)
+		if !known {
+			family = len(w.decls)
+		}
+		w.tally.families[family].candidate(Key{Key: s.Key, Type: string(s.Type), Length: lengths[i]})
+	}
+	return nil
 }
 
 // check counts a key, and adds a suspect if it contradicts its declaration.

@@ -23,7 +23,7 @@ var stmt = stmts.Must
 // messages clears the fields of a dead letter, which may contain a code (E3).
 var messages = queuesql.New(queuesql.Spec{
 	Table: "mail_outbox", Columns: "id, recipient, template, locale, fields, created_at, expires_at, attempts, " +
-		"COALESCE(branch_id, 0)",
+		"COALESCE(branch_id, 0), COALESCE(order_id, ''), COALESCE(subject, '')",
 	Due: "available_at", Order: "available_at, id", Since: "available_at", Pending: "dead = 0",
 	Outcome: `last_error = r.reason, dead = CASE r.died WHEN 0 THEN 0 ELSE 1 END,
 		fields = CASE r.died WHEN 0 THEN fields ELSE '{}' END`,
@@ -44,7 +44,7 @@ func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 	var m mail.QueuedMessage
 	var fields string
 	err := r.Scan(&m.ID, &m.Recipient, &m.Template, &m.Locale, &fields, sqldb.Time(&m.Created), sqldb.Time(&m.Expires),
-		&m.Attempts, &m.Branch)
+		&m.Attempts, &m.Branch, &m.OrderID, &m.Subject)
 	if err != nil {
 		return m, err
 	}
@@ -58,6 +58,42 @@ func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {
 // expire.
 func (s *Store) Purge(ctx context.Context, before time.Time) (int64, error) {
 	return s.db.Exec(ctx, stmt("message_purge"), before.UnixMilli())
+}
+
+// List returns a page of the outbox for operators, newest first, and the number of all. Addresses are masked.
+func List(ctx context.Context, db *sqldb.DB, state mail.State, limit, offset int) ([]mail.Entry, int64, error) {
+	dead := map[mail.State]int64{mail.Waiting: 0, mail.Failed: 1}
+	which, ok := dead[state]
+	if !ok {
+		which = -1
+	}
+	return sqldb.Page(ctx, db, func(r sqldb.Rows) (e mail.Entry, err error) {
+		failed := false
+		err = r.Scan(&e.ID, &e.Recipient, &e.Template, &e.Locale, &e.Branch, &e.OrderID, sqldb.Time(&e.Created),
+			sqldb.Time(&e.Due), &e.Attempts, sqldb.Bool(&failed), &e.Reason)
+		if e.State = mail.Waiting; failed {
+			e.State = mail.Failed
+		}
+		e.Recipient = mail.MaskAddress(e.Recipient)
+		return e, err
+	}, stmt("message_count"), stmt("message_list"), limit, offset, which)
+}
+
+// SendAgain makes a message due at once. One that has failed gets all its attempts and at least mail.AgainTTL. It returns
+// mail.ErrUnknown for a message that is not in the outbox, and mail.ErrCodeLost for one whose code was deleted.
+func SendAgain(ctx context.Context, tx sqldb.Tx, id string, now time.Time) (template string, err error) {
+	failed := false
+	found, err := sqldb.Read(ctx, tx, []any{&template, sqldb.Bool(&failed)}, stmt("message_lock"), id)
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return "", mail.ErrUnknown
+	case failed && mail.HasCode(template):
+		return "", mail.ErrCodeLost
+	}
+	_, err = tx.Exec(ctx, stmt("message_again"), id, now.UnixMilli(), now.Add(mail.AgainTTL).UnixMilli())
+	return template, err
 }
 
 // MoveDeadlines shifts the due and expiry times of all queued messages after the deciding clock was set by that much.

@@ -1,6 +1,7 @@
 package orderinghttp
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -53,6 +54,9 @@ func itemsIn(items []ordering.Item, l httpapi.Language) []item {
 	out := itemsOf(items)
 	for i, it := range items {
 		out[i].Name = it.NameIn(func(have []catalog.Locale) catalog.Locale { return localeIn(l, have) })
+		out[i].Options = optionsOf(it.OptionLines(), func(o *catalog.OptionLine) string {
+			return cmp.Or(o.Names[localeIn(l, o.Names.Locales())], o.Name)
+		})
 	}
 	return out
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/price"
 	"comanda/internal/seq"
 	"comanda/internal/telemetry"
 )
@@ -23,14 +25,44 @@ type createBody struct {
 	MenuVersionID string           `json:"menuVersionId" pattern:"^[1-9][0-9]{0,17}$"`
 	VisitID       string           `json:"visitId,omitempty" text:"exact" maxLength:"64"`
 	ExpectedTotal *int64           `json:"expectedTotal,omitempty" minimum:"0" doc:"The total that the guest was shown; the order is refused if it differs."`
+	Voucher       string           `json:"voucher,omitempty" text:"line" maxLength:"40" doc:"Code of a voucher."`
 	CustomerToken telemetry.Secret `json:"customerToken,omitempty" maxLength:"128" doc:"Instead of the X-Customer-Token header."`
 }
 
 type createItem struct {
-	ItemID string `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
-	Qty    int64  `json:"qty" minimum:"1" maximum:"20"`
-	Notes  string `json:"notes,omitempty" text:"lines" maxLength:"200"`
-	LineID string `json:"lineId,omitempty" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"The line of the table's shared cart that is ordered. The order removes it from the cart. If the cart has no such line with this dish, quantity and note, the answer is cart_changed."`
+	ItemID  string         `json:"itemId" pattern:"^[1-9][0-9]{0,17}$"`
+	Qty     int64          `json:"qty" minimum:"1" maximum:"20"`
+	Notes   string         `json:"notes,omitempty" text:"lines" maxLength:"200"`
+	Options []chosenOption `json:"options,omitempty" maxItems:"30" doc:"Options of one unit. Groups with a minimum are required; defaults are not added."`
+	LineID  string         `json:"lineId,omitempty" pattern:"^[A-Za-z0-9_-]{8,40}$" doc:"The line of the table's shared cart that is ordered. The order removes it from the cart. If the cart has no such line with this dish, quantity and note, the answer is cart_changed."`
+}
+
+// chosenOption is a chosen option, with its own options for each unit of it.
+type chosenOption struct {
+	OptionQty
+	Options []OptionQty `json:"options,omitempty" maxItems:"30"`
+}
+
+// OptionQty is a number of units of an option. It is exported because huma only reads exported embedded fields.
+type OptionQty struct {
+	OptionID string `json:"optionId" pattern:"^[1-9][0-9]{0,17}$"`
+	Qty      int64  `json:"qty" minimum:"1" maximum:"20"`
+}
+
+func chosenOf(options []chosenOption) []catalog.ChosenOption {
+	if len(options) == 0 {
+		return nil
+	}
+	one := func(o OptionQty) catalog.ChosenOption {
+		return catalog.ChosenOption{OptionID: httpapi.IDOf(o.OptionID), Qty: o.Qty}
+	}
+	return seq.Map(options, func(o chosenOption) catalog.ChosenOption {
+		c := one(o.OptionQty)
+		if len(o.Options) > 0 {
+			c.Options = seq.Map(o.Options, one)
+		}
+		return c
+	})
 }
 
 // request converts the body. Ids are texts in JSON, because JavaScript cannot represent all 64-bit integers.
@@ -38,12 +70,18 @@ func (b createBody) request() ordering.Request {
 	r := ordering.Request{
 		Items: make([]ordering.RequestItem, len(b.Items)), Method: payment.Method(b.PaymentMethod),
 		ClientTxnID: b.ClientTxnID, MenuVersionID: httpapi.IDOf(b.MenuVersionID), VisitID: b.VisitID,
-		ExpectedTotal: b.ExpectedTotal,
+		ExpectedTotal: b.ExpectedTotal, Voucher: b.Voucher,
 	}
 	for i, it := range b.Items {
-		r.Items[i] = ordering.RequestItem{ItemID: httpapi.IDOf(it.ItemID), Qty: it.Qty, Notes: it.Notes, Line: it.LineID}
+		r.Items[i] = it.line()
 	}
 	return r
+}
+
+func (it createItem) line() ordering.RequestItem {
+	return ordering.RequestItem{
+		ItemID: httpapi.IDOf(it.ItemID), Qty: it.Qty, Notes: it.Notes, Line: it.LineID, Options: chosenOf(it.Options),
+	}
 }
 
 // Summary is an order in the response to placing it. It is exported, like every embedded response type, because huma
@@ -58,6 +96,28 @@ type Summary struct {
 	BizDate       string      `json:"bizDate"`
 	PayBy         time.Time   `json:"payBy"`
 	Payment       paymentInfo `json:"payment"`
+	Breakdown     *breakdown  `json:"breakdown,omitempty" doc:"How the total is made up; absent if it is the sum of the items."`
+}
+
+// breakdown is how the total of an order is made up.
+type breakdown struct {
+	PriceMode price.Mode `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"INCLUSIVE: the taxes are contained in the prices. EXCLUSIVE: they are added."`
+	Goods     int64      `json:"goods" doc:"Prices times quantities."`
+	Discount  int64      `json:"discount"`
+
+	DiscountNames map[string]string `json:"discountNames,omitempty" doc:"Name of the discount by locale; a voucher and a discount of the staff are joined by +."`
+
+	Service  int64       `json:"service"`
+	Taxes    []price.Tax `json:"taxes" doc:"By rate, the highest first. A rate of 0 is listed."`
+	Rounding int64       `json:"rounding"`
+	Total    int64       `json:"total"`
+}
+
+func breakdownOf(r price.QuoteRecord) *breakdown {
+	return &breakdown{
+		PriceMode: r.Input.PriceMode, Goods: r.Result.Goods, Discount: r.Result.Discount, Service: r.Result.Service,
+		Taxes: r.Result.Taxes, Rounding: r.Result.Rounding, Total: r.Result.Total, DiscountNames: r.DiscountNames(),
+	}
 }
 
 type paymentInfo struct {
@@ -67,11 +127,15 @@ type paymentInfo struct {
 
 // summaryOf returns an order without a payment page; at adds it.
 func summaryOf(o ordering.Order) Summary {
-	return Summary{
+	s := Summary{
 		ID: o.ID, Number: ordering.ShortNumber(o.Number), TotalPrice: o.Total, Currency: string(o.Currency),
 		Status: string(o.Status), PaymentStatus: string(o.PaymentStatus), BizDate: o.Scope.Date, PayBy: o.PayBy,
 		Payment: paymentInfo{Method: string(o.Method)},
 	}
+	if r, ok := o.Record(); ok {
+		s.Breakdown = breakdownOf(r)
+	}
+	return s
 }
 
 // at returns the summary with the address of the payment page, if there is one.
@@ -103,6 +167,41 @@ type item struct {
 	Qty    int64  `json:"qty"`
 	Amount int64  `json:"amount"`
 	Notes  string `json:"notes"`
+
+	Options []orderedOption `json:"options,omitempty" doc:"Chosen options of one unit; absent if there are none. The line's price includes them."`
+}
+
+// orderedOption is a chosen option of an order's line.
+type orderedOption struct {
+	OptionSnapshot
+	Options []OptionSnapshot `json:"options,omitempty"`
+}
+
+// OptionSnapshot is an option as it was when the order was placed. It is exported because huma only reads exported
+// embedded fields.
+type OptionSnapshot struct {
+	GroupID  string `json:"groupId"`
+	OptionID string `json:"optionId"`
+	Name     string `json:"name"`
+	Qty      int64  `json:"qty" doc:"In one unit of the dish, or of the option above."`
+	Price    int64  `json:"price" doc:"Price of one on the menu, before free units and credits."`
+}
+
+// optionsOf returns the options of a line with the names that name returns; nil for none.
+func optionsOf(lines []catalog.OptionLine, name func(l *catalog.OptionLine) string) []orderedOption {
+	if len(lines) == 0 {
+		return nil
+	}
+	one := func(l catalog.OptionLine) OptionSnapshot {
+		return OptionSnapshot{httpapi.FormatID(l.GroupID), httpapi.FormatID(l.OptionID), name(&l), l.Qty, l.Price}
+	}
+	return seq.Map(lines, func(l catalog.OptionLine) orderedOption {
+		o := orderedOption{OptionSnapshot: one(l)}
+		if len(l.Options) > 0 {
+			o.Options = seq.Map(l.Options, one)
+		}
+		return o
+	})
 }
 
 // Attempt is one payment attempt of an order.
@@ -168,6 +267,7 @@ func itemsOf(items []ordering.Item) []item {
 		return item{
 			ItemID: httpapi.FormatID(it.ItemID), DishID: httpapi.FormatID(it.DishID), Name: it.Name,
 			Price: it.Price, Qty: it.Qty, Amount: it.Price * it.Qty, Notes: it.Notes,
+			Options: optionsOf(it.OptionLines(), func(l *catalog.OptionLine) string { return l.Name }),
 		}
 	})
 }

@@ -164,6 +164,8 @@ type ticketItem struct {
 	Notes      string `json:"notes"`
 	Done       bool   `json:"done"`
 	Voided     bool   `json:"voided"`
+
+	Options []orderedOption `json:"options,omitempty" doc:"With their kitchen names; absent if there are none."`
 }
 
 type awaiting struct {
@@ -178,6 +180,15 @@ type dishCount struct {
 	CategoryID string `json:"categoryId"`
 	Name       string `json:"name"`
 	Qty        int64  `json:"qty"`
+
+	Size    string        `json:"size,omitempty" doc:"Kitchen name of the size; each size of a dish has its own entry."`
+	Options []optionCount `json:"options,omitempty" doc:"How many units of each other option these portions have."`
+}
+
+type optionCount struct {
+	OptionID string `json:"optionId"`
+	Name     string `json:"name"`
+	Qty      int64  `json:"qty"`
 }
 
 type station struct {
@@ -203,7 +214,12 @@ func (r boardRoutes) boardOf(b *ordering.Board, l boardView) board {
 		ID: b.ID, BranchID: httpapi.FormatID(b.Branch), BizDate: b.Date, Now: b.At, More: b.More,
 		Tickets: ticketsOf(b, b.Tickets, l), Served: ticketsOf(b, b.Served, l), Awaiting: []awaiting{},
 		AllDay: seq.Map(b.AllDay(l.only), func(d ordering.DishCount) dishCount {
-			return dishCount{httpapi.FormatID(d.DishID), httpapi.FormatID(d.Category), d.Name, d.Qty}
+			return dishCount{
+				httpapi.FormatID(d.DishID), httpapi.FormatID(d.Category), d.Name, d.Qty, text.Printable(d.Size),
+				seq.Map(d.Options, func(o ordering.OptionCount) optionCount {
+					return optionCount{httpapi.FormatID(o.OptionID), text.Printable(o.Name), o.Qty}
+				}),
+			}
 		}),
 		Stations: seq.Map(b.Stations, func(s ordering.Station) station {
 			return station{httpapi.FormatID(s.Category), s.Names.In(b.Locales...)}
@@ -252,6 +268,7 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 			Index: i, ItemID: httpapi.FormatID(it.ItemID), DishID: httpapi.FormatID(it.DishID),
 			CategoryID: httpapi.FormatID(category), Name: text.Printable(it.Name), Qty: it.Qty,
 			Notes: text.Printable(it.Notes), Done: !it.DoneAt.IsZero(), Voided: o.Voided(),
+			Options: optionsOf(it.OptionLines(), func(l *catalog.OptionLine) string { return text.Printable(l.KitchenName()) }),
 		})
 	}
 	return t

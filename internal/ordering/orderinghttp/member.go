@@ -41,6 +41,7 @@ type checkoutBody struct {
 	PaymentMethod   string `json:"paymentMethod" text:"exact" minLength:"1" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX, if available."`
 	ClientTxnID     string `json:"clientTxnId" text:"exact" minLength:"1" maxLength:"64" doc:"Chosen by the client; the same id and body return the same order."`
 	ExpectedTotal   *int64 `json:"expectedTotal,omitempty" minimum:"0" doc:"The total that the member was shown; the order is refused if it differs."`
+	Voucher         string `json:"voucher,omitempty" text:"line" maxLength:"40" doc:"Code of a voucher."`
 }
 
 // checkout converts the body; the member comes from the session.
@@ -48,6 +49,7 @@ func (b checkoutBody) checkout() ordering.Checkout {
 	return ordering.Checkout{
 		Branch: httpapi.IDOf(b.BranchID), Kind: cmp.Or(ordering.Kind(b.Kind), ordering.Delivery),
 		Method: payment.Method(b.PaymentMethod), ClientTxnID: b.ClientTxnID, ExpectedTotal: b.ExpectedTotal,
+		Voucher: b.Voucher,
 		Receiver: ordering.Receiver{
 			Name: b.ReceiverName, Phone: b.ReceiverPhone, Address: b.ReceiverAddress, Email: b.ReceiverEmail,
 			Note: b.ReceiverNote,
@@ -74,6 +76,9 @@ func (r routes) checkOut(ctx context.Context, in *checkoutInput) (*httpapi.Creat
 	// Members have the same rate-limit policy as guests. The actor's id is used in place of the phone.
 	actor := authz.ActorOf(ctx)
 	if err := httpapi.Allow(ctx, "order_guest", actor.String()); err != nil {
+		return nil, err
+	}
+	if err := voucherLimited(ctx, c.Voucher, actor.String()); err != nil {
 		return nil, err
 	}
 	receipt, err := r.orders.CheckOut(ctx, actor, c)

@@ -62,6 +62,8 @@ func Register(
 	r.registerSteps(a)
 	r.registerCashier(a)
 	r.registerMember(a)
+	r.registerQuotes(a)
+	r.registerDiscounts(a)
 }
 
 // guestOf converts the guest of a resolved token to the type of package ordering.
@@ -96,6 +98,9 @@ func (r routes) create(ctx context.Context, in *createInput) (*httpapi.Creation[
 		return nil, err
 	}
 	if err := limited(ctx, g); err != nil {
+		return nil, err
+	}
+	if err := voucherLimited(ctx, request.Voucher, g.TokenHash); err != nil {
 		return nil, err
 	}
 	receipt, err := r.orders.Place(ctx, guestOf(g), request)

@@ -3,8 +3,11 @@ package orderingsql
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"comanda/internal/ordering"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock/stocksql"
 )
@@ -30,6 +33,7 @@ func (s *Orders) DriftOf(ctx context.Context, branch int64, from string, now tim
 		d := drift{at: at, branch: branch, from: from}
 		d.windows(ctx, nextOrders, stmt("drift_states"), describeState)
 		d.windows(ctx, nextOrders, stmt("drift_lines"), describeLine)
+		d.parts(ctx)
 		d.windows(ctx, stocksql.NextHolds, stmt("drift_orphans"), describeOrphan)
 		d.windows(ctx, nextOrders, stmt("drift_money"), describeMoney)
 		// Few holds are HELD, so one statement can compare all of them.
@@ -68,6 +72,55 @@ func (d *drift) windows(
 		d.run(ctx, stmt, say, d.from, enough-len(d.found), d.branch, after, to)
 		after = to
 	}
+}
+
+// parts compares the holds of orders with options, in windows. Which dishes a combo contains is in the JSON of its line,
+// so Go compares them.
+func (d *drift) parts(ctx context.Context) {
+	enough := len(d.found) + maxDrift
+	for after := ""; d.err == nil && len(d.found) < enough; {
+		to, err := nextOrders(ctx, d.at, after, perWindow)
+		if d.err = err; err != nil || to == "" {
+			return
+		}
+		orders, held := []*ordering.Order{}, map[string]string{}
+		d.err = sqldb.Each(ctx, d.at, func(r sqldb.Rows) error {
+			var id, lines string
+			var it ordering.Item
+			if err := r.Scan(&id, &it.ItemID, &it.Qty, &it.Options, &lines); err != nil {
+				return err
+			}
+			if n := len(orders); n == 0 || orders[n-1].ID != id {
+				orders = append(orders, &ordering.Order{ID: id})
+			}
+			o := orders[len(orders)-1]
+			o.Items, held[id] = append(o.Items, it), lines
+			return nil
+		}, stmt("drift_parts"), d.from, d.branch, after, to)
+		for _, o := range orders {
+			if want, ok := wantParts(o, held[o.ID]); !ok && len(d.found) < enough {
+				d.found = append(d.found, fmt.Sprintf("order %s takes %q with its options, and its hold has %q (item:quantity)",
+					o.ID, want, held[o.ID]))
+			}
+		}
+		after = to
+	}
+}
+
+// wantParts returns the units of menu items that an order takes, in the form of a hold's lines, and reports whether the
+// hold has them.
+func wantParts(o *ordering.Order, held string) (want string, ok bool) {
+	h, err := o.Hold(o.ID)
+	if err != nil {
+		return err.Error(), false
+	}
+	var lines []string
+	for _, l := range h.Lines {
+		lines = append(lines, fmt.Sprintf("%d:%d", l.Item, l.Qty))
+	}
+	// Stock follows the menu items.
+	items := slices.DeleteFunc(strings.Fields(held), func(s string) bool { return strings.HasPrefix(s, "s") })
+	return strings.Join(lines, " "), slices.Equal(lines, items)
 }
 
 // run adds the differences that one statement finds. After an error it does nothing.

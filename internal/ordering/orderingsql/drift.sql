@@ -1,11 +1,13 @@
 -- name: drift_lines
 -- Finds orders whose hold has other quantities than their items. A hold's lines are item:quantity, separated by spaces.
+-- Orders with options take more than their items; drift_parts reads them.
 SELECT o.id, i.menu_item_id, i.qty, coalesce(h.lines, '')
 FROM order_info o
 JOIN (SELECT order_id, menu_item_id, sum(qty) AS qty FROM order_item WHERE order_id > $4 AND order_id <= $5 GROUP BY order_id, menu_item_id) i ON i.order_id = o.id
 LEFT JOIN hold h ON h.id = o.hold_id
 WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3)
   AND ' ' || coalesce(h.lines, '') || ' ' NOT LIKE '% ' || i.menu_item_id || ':' || i.qty || ' %'
+  AND NOT EXISTS (SELECT 1 FROM order_item p WHERE p.order_id = o.id AND p.options <> '')
 ORDER BY o.id
 LIMIT $2
 
@@ -34,6 +36,16 @@ LIMIT $2
 -- Finds violations of I10: an unpaid order expires within five seconds of its deadline.
 SELECT h.id, h.expires_at FROM hold h WHERE h.state = 'HELD' AND h.expires_at < $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) ORDER BY h.expires_at LIMIT $2
 
+-- name: drift_parts
+-- Returns the lines of orders that have options, and the lines of their holds.
+SELECT o.id, i.menu_item_id, i.qty, i.options, coalesce(h.lines, '')
+FROM order_info o
+JOIN order_item i ON i.order_id = o.id
+LEFT JOIN hold h ON h.id = o.hold_id
+WHERE o.id > $3 AND o.id <= $4 AND o.biz_date >= $1 AND (CAST($2 AS BIGINT) = 0 OR o.branch_id = $2)
+  AND EXISTS (SELECT 1 FROM order_item p WHERE p.order_id = o.id AND p.options <> '')
+ORDER BY o.id, i.line
+
 -- name: drift_states
 -- Finds orders whose payment status does not match the state of their hold.
 SELECT o.id, o.status, o.payment_status, coalesce(h.state, 'none')
@@ -49,3 +61,9 @@ LIMIT $2
 -- name: drift_window
 -- Returns the last id of the next $2 orders after $1, or an empty text at the end.
 SELECT coalesce(max(w.id), '') FROM (SELECT o.id FROM order_info o WHERE o.id > $1 ORDER BY o.id LIMIT $2) w
+
+-- name: price_window
+SELECT @order_columns
+FROM order_info o
+WHERE o.id > $1 AND o.id <= $2 AND o.biz_date >= $3
+ORDER BY o.id

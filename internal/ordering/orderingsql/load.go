@@ -59,8 +59,9 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	return l.loadLate(ctx, commands)
 }
 
-// loadLate reads which visits are open and which branches are paused, for payments of canceled orders: only with an
-// open visit and branch can a late payment revive its order. It includes orders that this batch itself ends.
+// loadLate reads which visits are open, which branches are paused and which options are off, for payments of canceled
+// orders: only with an open visit and branch, and with all options, can a late payment revive its order. It includes
+// orders that this batch itself ends.
 func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
 	paid, ended := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
@@ -74,9 +75,16 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 		}
 	}
 	visits, branches := map[string]struct{}{}, map[int64]struct{}{}
+	options, vouchers := map[ordering.OptionAt]struct{}{}, map[ordering.VoucherUser]struct{}{}
 	for id := range paid {
 		if o := l.batch.Orders[id]; o != nil && (o.Status == ordering.Canceled || ended[id]) {
 			visits[o.VisitID], branches[o.Scope.Branch] = struct{}{}, struct{}{}
+			for _, option := range o.OptionIDs() {
+				options[ordering.OptionAt{Branch: o.Scope.Branch, Option: option}] = struct{}{}
+			}
+			if o.Voucher != 0 {
+				vouchers[o.VoucherUser()] = struct{}{}
+			}
 		}
 	}
 	if len(branches) == 0 {
@@ -84,6 +92,8 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 	}
 	l.tx.QueueQuery(l.readOpen, stmt("open_select"), sqldb.IDs(slices.Collect(maps.Keys(visits))), numberRows(nil),
 		numberRows(branches), l.batch.Now.UnixMilli())
+	l.queueOffOptions(options)
+	l.queueVouchers(vouchers)
 	return l.tx.Flush(ctx)
 }
 
@@ -96,6 +106,8 @@ func (l *loader) queueForPlacing(places []*ordering.Place, limited bool) {
 	l.queueNumbers(scopesOf(places))
 	l.queueCarts(places)
 	l.queueOpen(places)
+	l.queuePlacedOptions(places)
+	l.queuePlacedVouchers(places)
 	if limited {
 		l.queueUnpaid(places)
 		l.queueUnpaidOfMembers(places)
@@ -168,10 +180,69 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 func (l *loader) queueOpen(places []*ordering.Place) {
 	visits, versions, branches := visitsOf(places), map[int64]struct{}{}, map[int64]struct{}{}
 	for _, p := range places {
-		versions[p.Order.MenuVersionID], branches[p.Order.Scope.Branch] = struct{}{}, struct{}{}
+		branches[p.Order.Scope.Branch] = struct{}{}
+		for _, v := range p.Versions {
+			versions[v] = struct{}{}
+		}
 	}
 	l.tx.QueueQuery(l.readOpen, stmt("open_select"), sqldb.IDs(visits), numberRows(versions), numberRows(branches),
 		l.batch.Now.UnixMilli())
+}
+
+// queuePlacedOptions reads which options of new orders are off.
+func (l *loader) queuePlacedOptions(places []*ordering.Place) {
+	set := map[ordering.OptionAt]struct{}{}
+	for _, p := range places {
+		for _, option := range p.Options {
+			set[ordering.OptionAt{Branch: p.Order.Scope.Branch, Option: option}] = struct{}{}
+		}
+	}
+	l.queueOffOptions(set)
+}
+
+// queueOffOptions reads which options are off. Orders without options cost no statement.
+func (l *loader) queueOffOptions(set map[ordering.OptionAt]struct{}) {
+	if len(set) == 0 {
+		return
+	}
+	named := slices.Collect(maps.Keys(set))
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		var at ordering.OptionAt
+		err := rows.Scan(&at.Branch, &at.Option)
+		l.batch.OffOptions[at] = true
+		return err
+	}, stmt("option_off"), sqldb.NewRowSet(len(named)).
+		Int("branch_id", func(i int) int64 { return named[i].Branch }).
+		Int("choice_id", func(i int) int64 { return named[i].Option }))
+}
+
+// queuePlacedVouchers reads who has used the vouchers of new orders. The counters of the vouchers are locked, so no other
+// transaction places or ends an order with them meanwhile.
+func (l *loader) queuePlacedVouchers(places []*ordering.Place) {
+	set := map[ordering.VoucherUser]struct{}{}
+	for _, p := range places {
+		if p.Order.Voucher != 0 {
+			set[p.Order.VoucherUser()] = struct{}{}
+		}
+	}
+	l.queueVouchers(set)
+}
+
+// queueVouchers reads the orders of members with vouchers that each member may use once.
+func (l *loader) queueVouchers(set map[ordering.VoucherUser]struct{}) {
+	if len(set) == 0 {
+		return
+	}
+	named := slices.Collect(maps.Keys(set))
+	l.tx.QueueQuery(func(rows sqldb.Rows) error {
+		var use ordering.VoucherUser
+		var order string
+		err := rows.Scan(&use.Voucher, &use.User, &order)
+		l.batch.VoucherOrders[use] = append(l.batch.VoucherOrders[use], order)
+		return err
+	}, stmt("voucher_orders"), sqldb.NewRowSet(len(named)).
+		Int("voucher_id", func(i int) int64 { return named[i].Voucher }).
+		Int("user_id", func(i int) int64 { return named[i].User }))
 }
 
 // numberRows returns a set of ids as rows. Their order does not matter, because no statement locks by them.

@@ -5,7 +5,8 @@ o.refunded_amount, coalesce(o.payment_ref, ''), o.kind, coalesce(o.user_id, 0), 
 coalesce(o.receiver_phone, ''), coalesce(o.receiver_address, ''), coalesce(o.receiver_email, ''),
 coalesce(o.receiver_note, ''),
 o.pay_by, o.expires_at, coalesce(o.paid_at, 0), coalesce(o.canceled_at, 0), o.created_at, o.updated_at, o.version,
-coalesce(o.stepped_at, 0), o.void_seen, o.prolonged
+coalesce(o.stepped_at, 0), o.void_seen, o.prolonged, coalesce(o.quote, ''), coalesce(o.discount_amount, 0),
+coalesce(o.service_amount, 0), coalesce(o.tax_amount, 0), coalesce(o.voucher_id, 0)
 
 -- name: item_done
 UPDATE order_item SET done_at = r.done_at
@@ -13,13 +14,13 @@ FROM @rows($1: order_id text, line int, done_at int) AS r
 WHERE order_item.order_id = r.order_id AND order_item.line = r.line
 
 -- name: item_insert
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, notes)
-SELECT r.order_id, r.line, r.item, r.dish, r.name, r.names, r.price, r.qty, r.notes
-FROM @rows($1: order_id text, line int, item int, dish int, name text, names text, price int, qty int, notes text) AS r
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, notes, options)
+SELECT r.order_id, r.line, r.item, r.dish, r.name, r.names, r.price, r.qty, r.notes, r.options
+FROM @rows($1: order_id text, line int, item int, dish int, name text, names text, price int, qty int, notes text, options text) AS r
 
 -- name: item_select
 SELECT i.order_id, i.menu_item_id, i.dish_id, i.name_snapshot, i.names, i.price_snapshot, i.qty, i.notes,
-       coalesce(i.done_at, 0)
+       coalesce(i.done_at, 0), i.options
 FROM order_item i
 JOIN @rows($1: id text) AS r ON i.order_id = r.id
 ORDER BY i.order_id, i.line
@@ -43,6 +44,12 @@ ORDER BY n.branch_id, n.biz_date
 UPDATE order_number SET last = r.last
 FROM @rows($1: branch_id int, biz_date text, last int) AS r
 WHERE order_number.branch_id = r.branch_id AND order_number.biz_date = r.biz_date
+
+-- name: option_off
+-- Returns which of these options are off in their branch.
+SELECT o.branch_id, o.choice_id
+FROM choice_off o
+JOIN @rows($1: branch_id int, choice_id int) AS r ON o.branch_id = r.branch_id AND o.choice_id = r.choice_id
 
 -- name: open_select
 -- Returns which of these visits are open, which menu versions are published and which branches are paused at $4
@@ -79,12 +86,14 @@ INSERT INTO order_info (
     id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, cancel_reason, total_amount, currency, pay_by, expires_at, paid_at, canceled_at,
     created_at, updated_at, version, payment_ref, user_id, receiver_name,
-    receiver_phone, receiver_address, receiver_email, receiver_note)
+    receiver_phone, receiver_address, receiver_email, receiver_note, quote, discount_amount, service_amount, tax_amount,
+    voucher_id)
 SELECT r.id, r.branch_id, r.kind, r.visit_id, r.guest_hash, r.menu_version_id, r.hold_id, r.client_txn_id, r.digest, r.biz_date,
        r.number, r.status, r.payment_status, r.payment_method, r.cancel_reason, r.total, r.currency, r.pay_by, r.expires_at,
        r.paid_at, r.canceled_at, r.created_at, r.updated_at, r.version, r.payment_ref, r.user_id, r.receiver_name,
-       r.receiver_phone, r.receiver_address, r.receiver_email, r.receiver_note
-FROM @rows($1: id text, branch_id int, visit_id text, guest_hash text, menu_version_id int, hold_id text, client_txn_id text, digest text, biz_date text, number int, status text, payment_status text, payment_method text, cancel_reason text, total int, currency text, pay_by int, expires_at int, paid_at int, canceled_at int, created_at int, updated_at int, version int, payment_ref text, kind text, user_id int, receiver_name text, receiver_phone text, receiver_address text, receiver_email text, receiver_note text) AS r
+       r.receiver_phone, r.receiver_address, r.receiver_email, r.receiver_note, r.quote, r.discount, r.service, r.tax,
+       r.voucher_id
+FROM @rows($1: id text, branch_id int, visit_id text, guest_hash text, menu_version_id int, hold_id text, client_txn_id text, digest text, biz_date text, number int, status text, payment_status text, payment_method text, cancel_reason text, total int, currency text, pay_by int, expires_at int, paid_at int, canceled_at int, created_at int, updated_at int, version int, payment_ref text, kind text, user_id int, receiver_name text, receiver_phone text, receiver_address text, receiver_email text, receiver_note text, quote text, discount int, service int, tax int, voucher_id int) AS r
 
 -- name: order_lock
 SELECT @order_columns
@@ -148,6 +157,13 @@ SET hold_id = r.hold_id, status = r.status, payment_status = r.payment_status, p
     version = r.version, stepped_at = r.stepped_at, void_seen = r.void_seen
 FROM @rows($1: id text, hold_id text, status text, payment_status text, payment_method text, payment_ref text, cancel_reason text, refunded int, pay_by int, prolonged int, expires_at int, paid_at int, canceled_at int, updated_at int, version int, stepped_at int, void_seen int) AS r
 WHERE order_info.id = r.id AND order_info.version < r.version
+
+-- name: order_reprice
+-- Stores the total of orders that got or lost a discount. order_update stores their version.
+UPDATE order_info
+SET total_amount = r.total, quote = r.quote, discount_amount = r.discount, service_amount = r.service, tax_amount = r.tax
+FROM @rows($1: id text, total int, quote text, discount int, service int, tax int) AS r
+WHERE order_info.id = r.id
 
 -- name: overdue_select
 -- Takes no locks: the ledger checks each order again under its own locks.

@@ -94,12 +94,12 @@ var scanOrder = sqldb.Row(func(o *ordering.Order) []any {
 		&o.Receiver.Note,
 		sqldb.Time(&o.PayBy), sqldb.Time(&o.ExpiresAt), sqldb.Time(&o.PaidAt), sqldb.Time(&o.CanceledAt),
 		sqldb.Time(&o.CreatedAt), sqldb.Time(&o.UpdatedAt), &o.Version, sqldb.Time(&o.SteppedAt), sqldb.Bool(&o.VoidSeen),
-		&o.Extensions,
+		&o.Extensions, &o.Quote, &o.Discount, &o.Service, &o.Tax, &o.Voucher,
 	}
 })
 
 // loadItems loads the items of orders. One statement reads the items of all orders.
-func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error {
+func loadItems(ctx context.Context, c sqldb.Reader, orders []ordering.Order) error {
 	if len(orders) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func loadItems(ctx context.Context, c sqldb.Conn, orders []ordering.Order) error
 // scanItem reads a row of item_select: the order and one line. Lines of an order arrive in the order of Order.Items.
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes,
-		sqldb.Time(&it.DoneAt))
+		sqldb.Time(&it.DoneAt), &it.Options)
 	return order, it, err
 }
 

@@ -33,6 +33,7 @@ func write(ctx context.Context, tx sqldb.Tx, b *ordering.Batch) ([]stock.OutboxE
 	queueOrders(tx, b.New)
 	queueItems(tx, b.New)
 	queueChanged(tx, b)
+	queueRepriced(tx, slices.Collect(maps.Values(b.Repriced)))
 	queueSteps(tx, b)
 	paymentsql.QueueAttempts(tx, slices.Collect(maps.Values(b.ChangedAttempts)))
 	paymentsql.QueueEvents(tx, b.PaymentEvents)
@@ -117,7 +118,17 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullText("receiver_phone", func(i int) (string, bool) { return filled(orders[i].Receiver.Phone) }).
 		NullText("receiver_address", func(i int) (string, bool) { return filled(orders[i].Receiver.Address) }).
 		NullText("receiver_email", func(i int) (string, bool) { return filled(orders[i].Receiver.Email) }).
-		NullText("receiver_note", func(i int) (string, bool) { return filled(orders[i].Receiver.Note) }))
+		NullText("receiver_note", func(i int) (string, bool) { return filled(orders[i].Receiver.Note) }).
+		NullText("quote", func(i int) (string, bool) { return filled(orders[i].Quote) }).
+		NullInt("discount", quoted(orders, func(o *ordering.Order) int64 { return o.Discount })).
+		NullInt("service", quoted(orders, func(o *ordering.Order) int64 { return o.Service })).
+		NullInt("tax", quoted(orders, func(o *ordering.Order) int64 { return o.Tax })).
+		NullInt("voucher_id", func(i int) (int64, bool) { return orders[i].Voucher, orders[i].Voucher != 0 }))
+}
+
+// quoted returns a column of the quotes of orders; it is NULL for an order whose total is the sum of its lines.
+func quoted(orders []*ordering.Order, amount func(*ordering.Order) int64) func(i int) (int64, bool) {
+	return func(i int) (int64, bool) { return amount(orders[i]), orders[i].Quote != "" }
 }
 
 // filled reports an empty text as NULL.
@@ -148,7 +159,8 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 		Text("names", func(i int) string { return lines[i].Names }).
 		Int("price", func(i int) int64 { return lines[i].Price }).
 		Int("qty", func(i int) int64 { return lines[i].Qty }).
-		Text("notes", func(i int) string { return lines[i].Notes }))
+		Text("notes", func(i int) string { return lines[i].Notes }).
+		Text("options", func(i int) string { return lines[i].Options }))
 }
 
 // queueChanged updates existing orders. It removes the orders placed in this batch from b.Changed, because their
@@ -180,6 +192,20 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 		Int("version", func(i int) int64 { return orders[i].Version }).
 		NullInt("stepped_at", func(i int) (int64, bool) { return millis(orders[i].SteppedAt) }).
 		Int("void_seen", func(i int) int64 { return sqldb.Flag(orders[i].VoidSeen) }))
+}
+
+// queueRepriced stores the totals of orders whose discount changed.
+func queueRepriced(tx sqldb.Tx, orders []*ordering.Order) {
+	if len(orders) == 0 {
+		return
+	}
+	tx.Queue(stmt("order_reprice"), sqldb.NewRowSet(len(orders)).
+		Text("id", func(i int) string { return orders[i].ID }).
+		Int("total", func(i int) int64 { return orders[i].Total }).
+		NullText("quote", func(i int) (string, bool) { return filled(orders[i].Quote) }).
+		NullInt("discount", quoted(orders, func(o *ordering.Order) int64 { return o.Discount })).
+		NullInt("service", quoted(orders, func(o *ordering.Order) int64 { return o.Service })).
+		NullInt("tax", quoted(orders, func(o *ordering.Order) int64 { return o.Tax })))
 }
 
 // queueSteps queues the kitchen's steps and the items that it marked as done or not done.

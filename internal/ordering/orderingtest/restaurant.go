@@ -4,6 +4,7 @@ package orderingtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing/fstest"
 	"time"
 
@@ -120,7 +121,7 @@ func (r *Restaurant) Place(key string, now time.Time, window time.Duration, line
 	if err != nil {
 		panic(err)
 	}
-	return &ordering.Place{Order: o, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}}
+	return &ordering.Place{Order: o, Versions: []int64{r.Version}, Hold: stock.Hold{ID: id, Scope: o.Scope, Lines: merged, Until: o.ExpiresAt}}
 }
 
 // Pay builds a gateway's report of a successful payment. It names no attempt and no amount, so it settles the newest
@@ -203,7 +204,26 @@ func (r *Restaurant) Catalog(t testenv.TB) Catalog {
 	for i, id := range r.Items {
 		items[i] = catalog.Item{ID: id, DishID: id, Price: Price, Active: true, Names: catalog.Texts{catalog.English: "Dish"}}
 	}
-	return Catalog{b, catalog.NewEdition(r.Version, r.Branch, r.Branch, nil, items)}
+	return Catalog{b, catalog.NewEdition(r.Version, r.Branch, nil, items)}
+}
+
+// Priced returns the catalog with taxes, service charges and discounts. The items have the tax classes in their order; the
+// others have the last one.
+func (k Catalog) Priced(p catalog.Pricing, classes ...string) Catalog {
+	k.branch.Pricing = p
+	return k.Edit(func(items []catalog.Item) {
+		for i := range items {
+			items[i].TaxClass = classes[min(i, len(classes)-1)]
+		}
+	})
+}
+
+// Edit returns the catalog with items that edit has changed.
+func (k Catalog) Edit(edit func(items []catalog.Item)) Catalog {
+	items := slices.Clone(k.edition.Items)
+	edit(items)
+	k.edition = catalog.NewEdition(k.edition.VersionID, k.edition.BranchID, nil, items)
+	return k
 }
 
 // Branch implements ordering.Catalog.

@@ -40,11 +40,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const token = "0123456789abcdef0123456789abcdef"
 
 var stmts = sqldb.Load(fstest.MapFS{
-	"name.sql": {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
+	"group.sql": {Data: []byte(`INSERT INTO option_group (id, kind, names, created_at, updated_at) VALUES ($1, 'SIZE', $2, 0, 0)`)},
+	"name.sql":  {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
 	"page.sql": {Data: []byte(`
 		INSERT INTO payment_attempt (id, method, amount, currency, state, redirect_url, created_at, order_id)
 		SELECT id, payment_method, total_amount, currency, 'CREATED', 'https://pay.example/', created_at, id
 		FROM order_info WHERE id = $1`)},
+	"views.sql": {Data: []byte(`
+		INSERT INTO dish_view (branch_id, biz_date, dish_id, viewed, added)
+		VALUES (1, '2026-02-26', 101, 8, 2), (1, '2026-02-27', 102, 20, 5)`)},
+	"opened.sql": {Data: []byte(`
+		INSERT INTO page_view (branch_id, biz_date, page, opened)
+		VALUES (1, '2026-02-26', 'menu', 9), (1, '2026-02-27', 'menu', 1), (1, '2026-02-26', 'cart', 4)`)},
+	"begun.sql": {Data: []byte(`INSERT INTO cart_start (visit_id, branch_id, biz_date) VALUES ($1, 1, '2026-02-26')`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
 		VALUES ($1, 10, $2, 'PLACED', 'ACCEPTED', 'user:1'), ($1, 11, $3, 'PREPARING', 'READY', 'user:1'),
@@ -77,7 +85,12 @@ func open(t *testing.T) *reportServer {
 	}
 	run("name", 101, `{"en":"=HYPERLINK(\"http://evil.example\")","vi":"Phở \"đặc biệt\", bò"}`)
 	run("name", 102, `{"en":"@cold"}`)
-	paid := do(r.Place("paid", noon, time.Hour, stock.Line{Item: 101, Qty: 3}, stock.Line{Item: 102, Qty: 1}))
+	large := r.Place("paid", noon, time.Hour, stock.Line{Item: 101, Qty: 3}, stock.Line{Item: 102, Qty: 1})
+	large.Order.Items[0].Options = catalog.EncodeOptionLines([]catalog.OptionLine{
+		{GroupID: 4, OptionID: 9, Kind: catalog.SizeGroup, Names: catalog.Texts{catalog.Vietnamese: "Lớn", catalog.English: "Large"}, Qty: 1},
+	})
+	run("group", 4, `{"en":"Size","vi":"Cỡ"}`)
+	paid := do(large)
 	left := do(r.Place("left", noon, time.Hour, stock.Line{Item: 102, Qty: 2}))
 	gone := do(r.Place("gone", noon, time.Hour, stock.Line{Item: 102, Qty: 1}))
 	do(r.Place("open", noon, time.Hour, stock.Line{Item: 102, Qty: 1}))
@@ -88,6 +101,9 @@ func open(t *testing.T) *reportServer {
 		OrderID: paid.ID, NewID: uid.New(now), Amount: 1000, Note: "cold", By: authz.System(),
 	})
 	run("page", left.ID)
+	run("views")
+	run("opened")
+	run("begun", r.Visit)
 	do(&ordering.Settle{
 		OrderID: left.ID, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Failed, Source: ordering.SourceCallback,
 		Raw: "vnp_ResponseCode=24", Today: "2026-02-26",
@@ -146,6 +162,15 @@ func TestReports_json(t *testing.T) {
 			{"rank":1,"dishId":"101","name":"Phở \"đặc biệt\", bò","qty":3,"gross":3000,"share":0.75},
 			{"rank":2,"dishId":"102","name":"@cold","qty":1,"gross":1000,"share":0.25}],
 			"page":1,"size":20,"total":2,"totals":{"qty":4,"gross":4000}}`,
+		"options": `{` + about + `,"items":[{"dishId":"101","dish":"Phở \"đặc biệt\", bò","groupId":"4","group":"Cỡ","optionId":"9",
+			"name":"Lớn","qty":3,"portions":3,"perDish":1}],"page":1,"size":20,"total":1}`,
+		"views": `{` + about + `,"items":[
+			{"dishId":"102","name":"@cold","viewed":20,"added":5,"orders":1,"orderedShare":0.05},
+			{"dishId":"101","name":"Phở \"đặc biệt\", bò","viewed":8,"added":2,"orders":1,"orderedShare":0.125}],
+			"page":1,"size":20,"total":2,"totals":{"viewed":28,"added":7,"menuPages":10,"cartPages":4,"checkoutPages":0}}`,
+		"carts": `{` + about + `,
+			"days":[{"date":"2026-02-26","begun":1,"ordered":1,"abandoned":0,"open":0,"memberCarts":0,"memberAmount":0}],
+			"totals":{"begun":1,"ordered":1,"abandoned":0,"open":0,"memberCarts":0,"memberAmount":0}}`,
 		"quotas": `{` + about + `,"items":[{"date":"2026-02-26","itemId":"101","name":"Phở \"đặc biệt\", bò","cap":3,"held":0,"sold":3,
 			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z"}],"page":1,"size":20,"total":1}`,
 		"tickets": `{` + about + `,"days":[
@@ -202,6 +227,11 @@ func TestReports_csv(t *testing.T) {
 		"sales-days":  "date,placed,sales,canceled,open,gross,refunded,net,currency\r\n2026-02-26,4,1,2,1,4000,1000,3000,VND\r\n",
 		"dishes": "rank,dish_id,name,qty,gross,share,currency\r\n1,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,3000,0.7500,VND\r\n" +
 			"2,102,'@cold,1,1000,0.2500,VND\r\n",
+		"options": "dish_id,dish,group,option_id,option,qty,portions,per_dish\r\n" +
+			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",Size,9,Large,3,3,1.0000\r\n",
+		"views": "dish_id,name,viewed,added,orders,ordered_share\r\n102,'@cold,20,5,1,0.0500\r\n" +
+			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",8,2,1,0.1250\r\n",
+		"carts": "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
 			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",
 		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +
@@ -305,7 +335,7 @@ func TestReports_broken(t *testing.T) {
 	}
 }
 
-type broken struct{ report.Store }
+type broken struct{ report.AllStore }
 
 func (broken) Days(context.Context, report.Span) ([]report.Day, error) {
 	return nil, io.ErrUnexpectedEOF

@@ -29,10 +29,14 @@ func Register(a *httpapi.API, service *report.Service) {
 	add(r, a, "sales-hours", "View sales by hour and weekday", r.hours)
 	add(r, a, "sales-days", "View sales by business date", r.days)
 	add(r, a, "dishes", "View sales by dish", r.dishes)
+	add(r, a, "options", "View which options guests choose", r.options)
+	add(r, a, "views", "View dishes looked at, added and ordered", r.interest)
+	add(r, a, "carts", "View carts without an order", r.carts)
 	add(r, a, "quotas", "View daily limits, and when dishes sold out", r.quotas)
 	add(r, a, "tickets", "View kitchen times by business date and hour", r.tickets)
 	add(r, a, "payments", "View payment methods, and why payments failed", r.payments)
 	add(r, a, "expired", "View unpaid orders: timed out, cancelled or abandoned", r.ended)
+	add(r, a, "taxes", "View turnover and taxes by rate", r.taxes)
 	add(r, a, "refunds", "View refunds by business date", r.refunds)
 }
 

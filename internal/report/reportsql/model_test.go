@@ -114,6 +114,12 @@ func (m *machine) place(t *rapid.T) {
 	c := m.restaurant.Place(fmt.Sprint("k", m.made), m.now(), time.Hour, lines...)
 	scope := stock.Scope{Branch: m.restaurant.Branch, Date: m.today()}
 	c.Order.Scope, c.Hold.Scope = scope, scope
+	for i := range c.Order.Items {
+		options := rapid.SampledFrom([][]catalog.OptionLine{
+			nil, {{GroupID: 1, OptionID: 1, Qty: 1}}, {{GroupID: 1, OptionID: 2, Qty: 1}, {GroupID: 2, OptionID: 3, Qty: 2}},
+		}).Draw(t, "options")
+		c.Order.Items[i].Options = catalog.EncodeOptionLines(options)
+	}
 	switch _, err := m.ledger.Do(context.Background(), c); {
 	case errors.Is(err, ordering.ErrSoldOut):
 	case err != nil:
@@ -233,6 +239,8 @@ func (m *machine) compare(t *rapid.T) {
 	m.same(t, "hours", err, cellsOf(orders, m.span.Branch.Calendar().Zone()), cells)
 	dishes, err := store.Dishes(ctx, m.span)
 	m.same(t, "dishes", err, dishesOf(orders), dishes)
+	options, err := store.Options(ctx, m.span)
+	m.same(t, "options", err, chosenOf(orders), countsOf(options))
 	attempts, err := store.Attempts(ctx, m.span)
 	m.same(t, "attempts", err, attemptsOf(orders), attempts)
 	refunds, err := store.Refunds(ctx, m.span)
@@ -246,6 +254,29 @@ func (m *machine) compare(t *rapid.T) {
 	m.same(t, "tickets", err, m.ticketsOf(orders), tickets)
 
 	m.wantEqualReports(t, days, cells, dishes, attempts, refunds, ended)
+}
+
+// chosenOf returns how many units of each option of a dish the paid orders have, by dish and option.
+func chosenOf(orders []ordering.Detail) map[[2]int64]int64 {
+	chosen := map[[2]int64]int64{}
+	for _, o := range orders {
+		for _, it := range o.Items {
+			for _, l := range it.OptionLines() {
+				if !o.PaidAt.IsZero() {
+					chosen[[2]int64{it.DishID, l.OptionID}] += l.Qty * it.Qty
+				}
+			}
+		}
+	}
+	return chosen
+}
+
+func countsOf(options []report.OptionSale) map[[2]int64]int64 {
+	counts := map[[2]int64]int64{}
+	for _, o := range options {
+		counts[[2]int64{o.DishID, o.OptionID}] = o.Qty
+	}
+	return counts
 }
 
 func (m *machine) same(t *rapid.T, what string, err error, want, got any) {

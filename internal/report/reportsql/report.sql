@@ -1,3 +1,39 @@
+-- name: cart_days
+-- A visit whose cart began ended with an order, without one, or is open.
+SELECT t.biz_date, count(*), CAST(sum(t.ordered) AS BIGINT),
+       CAST(sum(CASE WHEN t.ordered = 0 AND t.status = 'CLOSED' THEN 1 ELSE 0 END) AS BIGINT)
+FROM (
+    SELECT c.biz_date, v.status,
+           CASE WHEN EXISTS (SELECT 1 FROM order_info o WHERE o.visit_id = c.visit_id) THEN 1 ELSE 0 END AS ordered
+    FROM cart_start c
+    JOIN visit v ON v.id = c.visit_id
+    WHERE c.branch_id = $1 AND c.biz_date >= $2 AND c.biz_date <= $3
+) t
+GROUP BY t.biz_date
+ORDER BY t.biz_date
+
+-- name: dish_interest
+-- An order that has a dish on several lines counts once.
+SELECT s.dish_id, coalesce(d.names, '{}'), s.viewed, s.added, s.orders
+FROM (
+    SELECT u.dish_id, CAST(sum(u.viewed) AS BIGINT) AS viewed, CAST(sum(u.added) AS BIGINT) AS added,
+           CAST(sum(u.orders) AS BIGINT) AS orders
+    FROM (
+        SELECT v.dish_id, v.viewed, v.added, 0 AS orders
+        FROM dish_view v
+        WHERE v.branch_id = $1 AND v.biz_date >= $2 AND v.biz_date <= $3
+        UNION ALL
+        SELECT i.dish_id, 0, 0, count(DISTINCT o.id)
+        FROM order_info o
+        JOIN order_item i ON i.order_id = o.id
+        WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.paid_at IS NOT NULL
+        GROUP BY i.dish_id
+    ) u
+    GROUP BY u.dish_id
+) s
+LEFT JOIN dish d ON d.id = s.dish_id
+ORDER BY s.viewed DESC, s.orders DESC, s.dish_id
+
 -- name: dish_sales
 SELECT s.dish_id, coalesce(d.names, '{}'), s.qty, s.gross
 FROM (
@@ -9,6 +45,19 @@ FROM (
 ) s
 LEFT JOIN dish d ON d.id = s.dish_id
 ORDER BY s.gross DESC, s.qty DESC, s.dish_id
+
+-- name: configured_sales
+-- Portions with the same options are counted together. Only dishes that were sold with options are of interest.
+SELECT t.dish_id, coalesce(d.names, '{}'), t.options, t.qty
+FROM (
+    SELECT i.dish_id, i.options, CAST(sum(i.qty) AS BIGINT) AS qty
+    FROM order_info o
+    JOIN order_item i ON i.order_id = o.id
+    WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.paid_at IS NOT NULL
+    GROUP BY i.dish_id, i.options
+) t
+LEFT JOIN dish d ON d.id = t.dish_id
+ORDER BY t.dish_id, t.options
 
 -- name: ended_days
 SELECT t.biz_date, t.reason, count(*), CAST(sum(t.total_amount) AS BIGINT), CAST(sum(t.page) AS BIGINT),
@@ -23,6 +72,23 @@ FROM (
 ) t
 GROUP BY t.biz_date, t.reason
 ORDER BY t.biz_date, t.reason
+
+-- name: group_names
+SELECT g.id, g.names FROM option_group g
+
+-- name: member_carts
+SELECT c.updated_at, CAST(sum(l.quantity) AS BIGINT), CAST(sum(l.quantity * l.price) AS BIGINT)
+FROM cart c
+JOIN cart_detail l ON l.cart_id = c.id
+WHERE c.branch_id = $1 AND c.updated_at >= $2 AND c.updated_at < $3
+GROUP BY c.id, c.updated_at
+ORDER BY c.updated_at, c.id
+
+-- name: page_views
+SELECT p.page, CAST(sum(p.opened) AS BIGINT)
+FROM page_view p
+WHERE p.branch_id = $1 AND p.biz_date >= $2 AND p.biz_date <= $3
+GROUP BY p.page
 
 -- name: payment_attempts
 -- An order without rows in payment_attempt has only the attempt that it was placed with.
@@ -90,6 +156,12 @@ FROM order_info o
 WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
 GROUP BY o.biz_date
 ORDER BY o.biz_date
+
+-- name: taxed_orders
+SELECT o.biz_date, o.total_amount, coalesce(o.quote, '')
+FROM order_info o
+WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.paid_at IS NOT NULL
+  AND (o.refunded_amount < o.total_amount OR o.total_amount = 0)
 
 -- name: ticket_times
 -- Takes the first acceptance of a ticket and the last time it became ready, because a recall makes it unready again. An

@@ -7,7 +7,9 @@ import (
 	"context"
 	"embed"
 	"slices"
+	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/report"
 	"comanda/internal/sqldb"
 )
@@ -56,11 +58,87 @@ func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error
 	}))
 }
 
+// Options implements report.Store. It counts in Go: engines read JSON differently.
+func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale, error) {
+	sales, err := ask(ctx, b, stmt("configured_sales"), s, sqldb.Row(func(c *report.ConfiguredSale) []any {
+		return []any{&c.DishID, sqldb.JSON(&c.Dish), &c.Options, &c.Qty}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	groups := map[int64]catalog.Texts{}
+	err = sqldb.Each(ctx, b.db, func(r sqldb.Rows) error {
+		var id int64
+		var names catalog.Texts
+		err := r.Scan(&id, sqldb.JSON(&names))
+		groups[id] = names
+		return err
+	}, stmt("group_names"))
+	return report.OptionSales(sales, groups), err
+}
+
 // Quotas implements report.Store.
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
 	return ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit)}
 	}))
+}
+
+// Interest implements report.InterestStore.
+func (b *Store) Interest(ctx context.Context, s report.Span) ([]report.DishInterest, error) {
+	return ask(ctx, b, stmt("dish_interest"), s, sqldb.Row(func(d *report.DishInterest) []any {
+		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Viewed, &d.Added, &d.Orders}
+	}))
+}
+
+// Pages implements report.InterestStore.
+func (b *Store) Pages(ctx context.Context, s report.Span) (map[string]int64, error) {
+	return sqldb.Map[string, int64](ctx, b.db, stmt("page_views"), s.Branch.ID, s.From, s.To)
+}
+
+// Carts implements report.InterestStore.
+func (b *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, error) {
+	return ask(ctx, b, stmt("cart_days"), s, func(r sqldb.Rows) (d report.CartDay, err error) {
+		err = r.Scan(&d.Date, &d.Begun, &d.Ordered, &d.Abandoned)
+		// Open is the rest, so that the three add up by construction.
+		d.Open = d.Begun - d.Ordered - d.Abandoned
+		return d, err
+	})
+}
+
+// MemberCarts implements report.InterestStore. Their business dates follow from the branch's calendar.
+func (b *Store) MemberCarts(ctx context.Context, s report.Span, unchanged time.Duration) ([]report.MemberCart, error) {
+	calendar := s.Branch.Calendar()
+	first, err := calendar.Interval(s.From)
+	if err != nil {
+		return nil, err
+	}
+	last, err := calendar.Interval(s.To)
+	if err != nil {
+		return nil, err
+	}
+	end := last.End
+	if before := b.db.Now().Add(-unchanged); before.Before(end) {
+		end = before
+	}
+	return sqldb.Collect(ctx, b.db, func(r sqldb.Rows) (c report.MemberCart, err error) {
+		var changed time.Time
+		err = r.Scan(sqldb.Time(&changed), &c.Units, &c.Amount)
+		c.Date = calendar.BizDate(changed)
+		return c, err
+	}, stmt("member_carts"), s.Branch.ID, first.Start.UnixMilli(), end.UnixMilli())
+}
+
+// Taxes implements report.Store. It adds up the quotes in Go, one at a time: engines read JSON differently.
+func (b *Store) Taxes(ctx context.Context, s report.Span) (*report.TaxBook, error) {
+	book := report.NewTaxBook()
+	return book, sqldb.Each(ctx, b.db, func(r sqldb.Rows) error {
+		var o report.Quoted
+		if err := r.Scan(&o.Date, &o.Total, &o.Quote); err != nil {
+			return err
+		}
+		return book.Add(o)
+	}, stmt("taxed_orders"), s.Branch.ID, s.From, s.To)
 }
 
 // Tickets implements report.Store.

@@ -30,6 +30,10 @@ func Staff(a *httpapi.API, services Services) {
 		"View the recipe of a dish: the stock that one portion uses", s.recipe)
 	httpapi.Register(ops, "stock-recipe-set", "PUT /api/menu-items/{id}/recipe",
 		"Edit the recipe of a dish", s.setRecipe)
+	httpapi.Register(ops, "stock-option-recipe-get", "GET /api/branches/{id}/options/{optionId}/recipe",
+		"View the recipe of an option: the stock that one unit uses", s.optionRecipe)
+	httpapi.Register(ops, "stock-option-recipe-set", "PUT /api/branches/{id}/options/{optionId}/recipe",
+		"Edit the recipe of an option", s.setOptionRecipe)
 }
 
 // item is a stock item as staff see it: id is its number, itemId its SKU.
@@ -176,7 +180,7 @@ func (s staffRoutes) reservations(ctx context.Context, in *reservationsIn) (http
 }
 
 type recipe struct {
-	Lines []amount `json:"lines" maxItems:"10" doc:"Empty for a dish without a recipe."`
+	Lines []amount `json:"lines" maxItems:"10" doc:"Empty without a recipe."`
 }
 
 func (s staffRoutes) recipe(ctx context.Context, in *httpapi.ByID) (recipe, error) {
@@ -190,4 +194,28 @@ func (s staffRoutes) setRecipe(ctx context.Context, in *httpapi.BodyByID[recipe]
 		return recipe{}, err
 	}
 	return s.recipe(ctx, &httpapi.ByID{ID: in.ID})
+}
+
+type optionIn struct {
+	ID       int64 `path:"id"`
+	OptionID int64 `path:"optionId"`
+}
+
+func (s staffRoutes) optionRecipe(ctx context.Context, in *optionIn) (recipe, error) {
+	lines, err := s.Recipes.OptionRecipe(ctx, authz.ActorOf(ctx), in.ID, in.OptionID)
+	return recipe{amountsOf(lines)}, err
+}
+
+type optionRecipeIn struct {
+	ID       int64 `path:"id"`
+	OptionID int64 `path:"optionId"`
+	Body     recipe
+}
+
+func (s staffRoutes) setOptionRecipe(ctx context.Context, in *optionRecipeIn) (recipe, error) {
+	actor := authz.ActorOf(ctx)
+	if err := s.Recipes.SetOptionRecipe(ctx, actor, in.ID, in.OptionID, skuLines(in.Body.Lines)); err != nil {
+		return recipe{}, err
+	}
+	return s.optionRecipe(ctx, &optionIn{ID: in.ID, OptionID: in.OptionID})
 }

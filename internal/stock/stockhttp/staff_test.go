@@ -199,6 +199,53 @@ func TestStock_recipes(t *testing.T) {
 	})
 }
 
+// An option has a recipe in each branch, which staff of the branch replace as a whole.
+func TestStock_option_recipes(t *testing.T) {
+	each(t, func(h *fixture) {
+		h.setStock(map[string]int{"rice": 10, "beer": 2})
+		h.put("/inventory/tea", `{"branchId":"2","available":5}`).wantOK(200, "")
+		h.change(`INSERT INTO option_group (id, kind, names, created_at, updated_at) VALUES (1, 'CHOICE', '{"en":"Extras"}', 0, 0)`)
+		h.change(`INSERT INTO option_choice (id, group_id, names, sort) VALUES (5, 1, '{"en":"More rice"}', 0)`)
+		h.change(`INSERT INTO option_choice (id, group_id, names, sort, retired_at) VALUES (6, 1, '{"en":"Soup"}', 0, 1)`)
+		const path, other = "/api/branches/1/options/5/recipe", "/api/branches/2/options/5/recipe"
+		h.ask("one", "GET", path, "").wantJSON(200, `{"lines":[]}`)
+		two := `{"lines":[{"itemId":"beer","quantity":1},{"itemId":"rice","quantity":3}]}`
+		for range 2 { // the second call changes nothing
+			h.ask("one", "PUT", path, `{"lines":[{"itemId":"rice","quantity":3},{"itemId":"beer","quantity":1}]}`).wantJSON(200, two)
+		}
+		h.ask("two", "PUT", other, `{"lines":[{"itemId":"tea","quantity":1}]}`).wantJSON(200, `{"lines":[{"itemId":"tea","quantity":1}]}`)
+		h.ask("one", "GET", path, "").wantJSON(200, two)
+		for name, c := range map[string]struct {
+			token, path, body string
+			status            int
+			code              string
+		}{
+			"a foreign branch":    {"two", path, `{"lines":[]}`, 404, "branch_not_found"},
+			"no such branch":      {service, "/api/branches/99/options/5/recipe", `{"lines":[]}`, 404, "branch_not_found"},
+			"no such option":      {"one", "/api/branches/1/options/99/recipe", `{"lines":[]}`, 404, "option_not_found"},
+			"a retired option":    {"one", "/api/branches/1/options/6/recipe", `{"lines":[]}`, 404, "option_not_found"},
+			"another branch's":    {"one", path, `{"lines":[{"itemId":"tea","quantity":1}]}`, 404, "item_not_found"},
+			"one twice":           {"one", path, `{"lines":[{"itemId":"rice","quantity":1},{"itemId":"rice","quantity":2}]}`, 422, "invalid"},
+			"nothing of it":       {"one", path, `{"lines":[{"itemId":"rice","quantity":0}]}`, 422, "invalid"},
+			"more than a million": {"one", path, `{"lines":[{"itemId":"rice","quantity":1000001}]}`, 422, "invalid"},
+			"an option by name":   {"one", "/api/branches/1/options/rice/recipe", `{"lines":[]}`, 422, "invalid"},
+			"nobody":              {"", path, `{"lines":[]}`, 401, "unauthenticated"},
+		} {
+			h.ask(c.token, "PUT", c.path, c.body).wantRefused(c.status, c.code)
+			if h.t.Failed() {
+				h.t.Fatalf("in %s", name)
+			}
+		}
+		h.ask("two", "GET", path, "").wantRefused(404, "branch_not_found")
+		h.ask("one", "GET", "/api/branches/1/options/6/recipe", "").wantRefused(404, "option_not_found")
+		h.ask("one", "PUT", path, `{"lines":[]}`).wantJSON(200, `{"lines":[]}`)
+		h.ask("two", "GET", other, "").wantJSON(200, `{"lines":[{"itemId":"tea","quantity":1}]}`)
+		if n := len(h.read(`SELECT action FROM audit_log WHERE action = 'recipe_edited' AND subject = 'option:5'`)); n != 3 {
+			h.t.Errorf("%d audit entries, want 3", n)
+		}
+	})
+}
+
 // Staff of one branch see other branches as missing; invalid requests are refused.
 func TestStock_rejects(t *testing.T) {
 	each(t, func(h *fixture) {

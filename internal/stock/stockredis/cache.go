@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"comanda/internal/keyspace"
 	"comanda/internal/redisdb"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockmetrics"
 )
@@ -53,14 +55,20 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 	return &Cache{db: db, cfg: cfg, metrics: stockmetrics.New(cfg.Metrics), maxCalls: calls, queues: map[stock.Scope]*queue{}}
 }
 
+// maxLoggedHolds is how many holds one record of a rejected call names.
+const maxLoggedHolds = 20
+
 // logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics
-// of package redisdb count all of them.
-func (g *Cache) logRejected(what string, s stock.Scope, err error) {
+// of package redisdb count all of them. A call serves the requests of many guests. The record has the request id of the
+// first of them, by its context, and the ids of the holds, which are the ids of the orders that met the failure.
+func (g *Cache) logRejected(what string, s stock.Scope, batch []*waiter, err error) {
 	now := g.cfg.Now().Unix()
-	if g.lastLogged.Swap(now) != now {
-		g.cfg.Log.Error("redis rejected a call of the admission cache", "what", what, "branch", s.Branch, "date", s.Date,
-			"err", err)
+	if g.lastLogged.Swap(now) == now {
+		return
 	}
+	ids := seq.Map(batch[:min(len(batch), maxLoggedHolds)], func(w *waiter) string { return w.hold.ID })
+	g.cfg.Log.ErrorContext(batch[0].ctx, "redis rejected a call of the admission cache", "what", what, "branch", s.Branch,
+		"date", s.Date, "requests", len(batch), "holds", strings.Join(ids, " "), "err", err)
 }
 
 // counterKeys returns the three hashes of a scope, the first keys of every script, with room for more.

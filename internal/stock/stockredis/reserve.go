@@ -23,6 +23,7 @@ const (
 // waiter is one reservation that waits for its result. It is shared by the caller and the script call; either may end
 // first.
 type waiter struct {
+	ctx       context.Context //nolint:containedctx // of the request, only for the records about it
 	hold      stock.Hold
 	record    keyspace.Key
 	result    chan stock.AdmissionResult // buffered: the script call never waits for a caller that has left
@@ -47,7 +48,7 @@ func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResul
 	v := stock.AdmissionResult{Status: stock.Cold}
 	if g.db.Up() {
 		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller
-		v = g.wait(ctx, &waiter{hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
+		v = g.wait(ctx, &waiter{ctx: ctx, hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
 	}
 	g.metrics.Reserved(v.Status)
 	return v, nil
@@ -139,7 +140,7 @@ func (g *Cache) call(scope stock.Scope, batch []*waiter) {
 	keys, args := g.reserveArgs(scope, batch)
 	results, err := g.results(g.db.Run(ctx, tryScript, keys, args), batch)
 	if err != nil && !errors.Is(err, redisdb.ErrDown) {
-		g.logRejected("try", scope, err)
+		g.logRejected("try", scope, batch, err)
 	}
 	for i, w := range batch {
 		w.result <- results[i]

@@ -4,7 +4,7 @@ s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1), v.available, v
 -- fragment: level_matches
 FROM stock_item s
 JOIN inventory v ON v.branch_id = s.branch_id AND v.item_id = s.id
-WHERE s.branch_id = $1
+WHERE s.branch_id = $1 AND s.kind = 'STOCK'
   AND (CAST($2 AS TEXT) = '' OR lower(s.sku) LIKE $2 ESCAPE '!' OR lower(s.name) LIKE $2 ESCAPE '!')
   AND (CAST($3 AS BIGINT) = 0 OR v.available <= s.low_at)
 
@@ -119,7 +119,7 @@ ON CONFLICT DO NOTHING
 -- name: stock_item_lock
 SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
 FROM stock_item s
-WHERE s.id = $1
+WHERE s.id = $1 AND s.kind = 'STOCK'
 /*pg: FOR NO KEY UPDATE*/
 
 -- name: stock_item_low_at
@@ -132,7 +132,14 @@ JOIN @rows($1: item int) AS r ON s.id = r.item
 SELECT s.id, s.sku FROM stock_item s JOIN @rows($1: item int) AS r ON s.id = r.item
 
 -- name: stock_item_select
-SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1) FROM stock_item s WHERE s.id = $1
+SELECT s.id, s.branch_id, s.sku, s.name, s.unit, coalesce(s.low_at, -1)
+FROM stock_item s
+WHERE s.id = $1 AND s.kind = 'STOCK'
 
 -- name: stock_item_update
 UPDATE stock_item SET name = $2, unit = $3, low_at = $4, updated_at = $5 WHERE id = $1
+
+-- name: voucher_counter_insert
+INSERT INTO stock_item (branch_id, sku, kind, created_at, updated_at)
+VALUES ($1, $2, 'VOUCHER', $3, $3)
+RETURNING id

@@ -65,6 +65,64 @@ func (l *Store) SetRecipe(
 	return branch, err
 }
 
+// OptionRecipe returns the stock that one unit of an option consumes in a branch.
+func (l *Store) OptionRecipe(ctx context.Context, branch, option int64) ([]stock.SKULine, error) {
+	if err := checkOption(ctx, l.db, stmt("option_recipe_place"), branch, option); err != nil {
+		return nil, err
+	}
+	return optionRecipe(ctx, l.db, branch, option)
+}
+
+// checkOption returns a fault unless the branch exists, and the option does and is not retired.
+func checkOption(ctx context.Context, c sqldb.Conn, q *sqldb.Stmt, branch, option int64) error {
+	known, _, err := sqldb.One(ctx, c, sqldb.Pair, q, branch, option)
+	switch {
+	case err != nil:
+		return err
+	case known[0] == 0:
+		return stock.ErrBranchNotFound
+	case known[1] == 0:
+		return stock.ErrOptionNotFound
+	}
+	return nil
+}
+
+func optionRecipe(ctx context.Context, c sqldb.Conn, branch, option int64) ([]stock.SKULine, error) {
+	return sqldb.Collect(ctx, c, sqldb.Row(func(t *stock.SKULine) []any {
+		return []any{&t.SKU, &t.Qty}
+	}), stmt("option_recipe_lines"), branch, option)
+}
+
+// SetOptionRecipe replaces the stock that one unit of an option consumes in a branch. An unchanged recipe is not written.
+func (l *Store) SetOptionRecipe(ctx context.Context, by authz.Actor, branch, option int64, lines []stock.SKULine) error {
+	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The lock serializes changes of the option's recipes. Without it, two could delete the same lines and insert both.
+		if _, _, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmt("option_recipe_lock"), option); err != nil {
+			return err
+		}
+		if err := checkOption(ctx, tx, stmt("option_recipe_place"), branch, option); err != nil {
+			return err
+		}
+		before, err := optionRecipe(ctx, tx, branch, option)
+		if err != nil {
+			return err
+		}
+		wanted, err := resolve(ctx, tx, branch, lines)
+		if err != nil || maps.Equal(amounts(before), amounts(lines)) {
+			return err
+		}
+		tx.Queue(stmt("option_recipe_delete"), branch, option)
+		if len(wanted) > 0 {
+			tx.Queue(stmt("option_recipe_insert"), sqldb.NewRowSet(len(wanted)).
+				Int("item", func(i int) int64 { return wanted[i].Item }).
+				Int("qty", func(i int) int64 { return wanted[i].Qty }), option)
+		}
+		entry := audit.NewEntry(by, l.db.Now(), audit.ActionRecipeEdited, "option", strconv.FormatInt(option, 10), branch).
+			WithBefore(amounts(before)).WithAfter(amounts(lines))
+		return auditsql.Record(ctx, tx, entry)
+	})
+}
+
 // resolve returns the lines of a recipe with the item numbers of its branch.
 func resolve(ctx context.Context, tx sqldb.Tx, branch int64, lines []stock.SKULine) ([]stock.Line, error) {
 	skus := make([]string, len(lines))
@@ -99,7 +157,8 @@ func amounts(lines []stock.SKULine) map[string]int64 {
 	return all
 }
 
-// Recipes returns the stock that one portion of each menu item of a branch consumes.
+// Recipes returns the stock that one portion of each menu item of a branch consumes. The stock that one unit of an option
+// consumes is under the option's negative number, see catalog.OptionLevel.
 func (l *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Line, error) {
 	all := map[int64][]stock.Line{}
 	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {

@@ -36,6 +36,10 @@ func Register(a *httpapi.API, service *system.Service) {
 		"Retry a failed event", authz.Everywhere(r.replay))
 	httpapi.Register(ops, "system-replay-all", "POST /api/system/dead-letters/replay-all",
 		"Retry the newest 200 failed events", authz.Everywhere(r.replayAll))
+	httpapi.Register(ops, "system-mail", "GET /api/system/mail",
+		"List e-mails that wait or failed, newest first", authz.Everywhere(r.mail))
+	httpapi.RegisterOutput(ops, "system-mail-again", "POST /api/system/mail/{id}/send-again",
+		"Send an e-mail again", authz.Everywhere(r.mailAgain))
 	httpapi.Register(ops, "system-keys-audit", "GET /api/system/keys-audit",
 		"Compare the keys of Redis with their declarations, 100000 at most", authz.Everywhere(r.keys))
 	httpapi.Register(ops, "system-reconcile", "POST /api/system/reconcile",

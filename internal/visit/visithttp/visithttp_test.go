@@ -221,7 +221,7 @@ func TestStaff_tables(t *testing.T) {
 	s.ask(t, "GET", "/api/tables?page=2&size=5", "", "", &page)
 	s.ask(t, "GET", "/api/tables", "", "", &all)
 	s.ask(t, "GET", "/api/tables?page=9", "", "", &rest)
-	if len(one.Items) != 6 || one.Total != 6 || len(all.Items) != 12 || all.Total != 12 || len(rest.Items) != 0 {
+	if len(one.Items) != 6 || one.Total != 6 || len(all.Items) != 18 || all.Total != 18 || len(rest.Items) != 0 {
 		t.Errorf("%d of %d, %d of %d, %d", len(one.Items), one.Total, len(all.Items), all.Total, len(rest.Items))
 	}
 	if len(page.Items) != 5 || page.Items[0].Label != "A6" || page.Items[4].Label != "B4" {

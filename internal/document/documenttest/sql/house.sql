@@ -34,6 +34,36 @@ ON CONFLICT (id) DO UPDATE SET cart_id = excluded.cart_id, dish_id = excluded.di
 -- name: detail_revive
 UPDATE cart_detail SET version = $2 + 1 WHERE id = $1 AND version <= $2
 
+-- name: dish_offer_branch
+INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
+VALUES (901, 'Offers', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 120, $1)
+ON CONFLICT (id) DO NOTHING
+
+-- name: dish_offer_item
+INSERT INTO menu_item (id, menu_id, branch_id, dish_id)
+SELECT d.id + 900000, 901, 901, d.id FROM dish d WHERE d.id IN (SELECT r.id FROM @rows($1: id int) AS r)
+ON CONFLICT (id) DO NOTHING
+
+-- name: dish_offer_line
+INSERT INTO menu_version_item (version_id, item_id, price)
+SELECT 901, d.id + 900000, 50000 FROM dish d WHERE d.id IN (SELECT r.id FROM @rows($1: id int) AS r)
+ON CONFLICT (version_id, item_id) DO NOTHING
+
+-- name: dish_offer_menu
+INSERT INTO menu (id, branch_id, name) VALUES (901, 901, 'Offers') ON CONFLICT (id) DO NOTHING
+
+-- name: dish_offer_touch
+UPDATE dish SET version = version + 1 WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
+
+-- name: dish_offer_version
+INSERT INTO menu_version (id, menu_id, branch_id, number, status, created_at, published_at)
+VALUES (901, 901, 901, 1, 'PUBLISHED', $1, $1)
+ON CONFLICT (id) DO NOTHING
+
+-- name: dish_offer_withdraw
+DELETE FROM menu_version_item
+WHERE version_id = 901 AND item_id IN (SELECT r.id + 900000 FROM @rows($1: id int) AS r)
+
 -- name: dish_put
 INSERT INTO dish (id, category_id, names, descriptions, created_at, updated_at)
 VALUES ($1, $2, $3, '{}', $4, $4)

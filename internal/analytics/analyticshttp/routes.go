@@ -1,0 +1,126 @@
+// Package analyticshttp receives views from phones, and serves popular dishes and members' histories.
+package analyticshttp
+
+import (
+	"context"
+
+	"comanda/internal/analytics"
+	"comanda/internal/authz"
+	"comanda/internal/httpapi"
+	"comanda/internal/seq"
+)
+
+// Guest is the guest of a customer token.
+type Guest struct {
+	Branch int64
+	Visit  string
+	Hash   string // of the token
+}
+
+// GuestFinder returns the guest of a customer token while the visit is open.
+type GuestFinder interface {
+	Guest(ctx context.Context, token string) (Guest, error)
+}
+
+type routes struct {
+	service *analytics.Service
+	guests  GuestFinder
+}
+
+// Register adds the routes.
+func Register(a *httpapi.API, service *analytics.Service, guests GuestFinder) {
+	r := routes{service, guests}
+	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Guest), "guest-views", "POST /cis/views",
+		"Report dishes that a guest has looked at or added, at most 100 at once", r.guestViews)
+	httpapi.Register(a.Operations("Menus", httpapi.Public), "popular", "GET /cis/branch/{branchId}/popular",
+		"List the dishes that sell best today and can be ordered now", r.popular)
+	ops := a.Operations("Members", httpapi.Member)
+	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added", r.memberViews)
+	httpapi.Register(ops, "me-dishes", "GET /me/dishes", "View the dishes that you have seen and order often", r.history)
+	httpapi.RegisterOutput(ops, "me-dishes-clear", "DELETE /me/dishes", "Delete your history of dishes", r.clear)
+}
+
+// ViewsBody is a batch of views. Dishes that are not on the menu are ignored. It is exported, because huma reads exported
+// embedded types only.
+type ViewsBody struct {
+	Viewed []string `json:"viewed,omitempty" maxItems:"100" pattern:"^[1-9][0-9]{0,17}$" doc:"Dishes whose card or details were looked at."`
+	Added  []string `json:"added,omitempty" maxItems:"100" pattern:"^[1-9][0-9]{0,17}$" doc:"Dishes that were added to a cart."`
+	Pages  []string `json:"pages,omitempty" maxItems:"20" enum:"menu,dish,cart,checkout" doc:"Pages that were opened."`
+}
+
+func (b ViewsBody) views() analytics.Views {
+	return analytics.Views{
+		Viewed: seq.Map(b.Viewed, httpapi.IDOf), Added: seq.Map(b.Added, httpapi.IDOf),
+		Pages: seq.Map(b.Pages, func(p string) analytics.Page { return analytics.Page(p) }),
+	}
+}
+
+type guestViewsInput struct {
+	httpapi.GuestHeader
+	Body ViewsBody
+}
+
+// limitViews is the policy of one device: a guest's phone, or a member's session.
+const limitViews = "views_device"
+
+func (r routes) guestViews(ctx context.Context, in *guestViewsInput) (*struct{}, error) {
+	g, err := r.guests.Guest(ctx, string(in.CustomerToken))
+	if err != nil {
+		return nil, err
+	}
+	if err := httpapi.Allow(ctx, limitViews, g.Hash); err != nil {
+		return nil, err
+	}
+	v := in.Body.views()
+	v.Visit = g.Visit
+	return nil, r.service.Record(ctx, g.Branch, v)
+}
+
+type memberViewsInput struct {
+	Body struct {
+		ViewsBody
+
+		BranchID string   `json:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+		Opened   []string `json:"opened,omitempty" maxItems:"100" pattern:"^[1-9][0-9]{0,17}$" doc:"Dishes whose details you opened; they are your history."`
+	}
+}
+
+func (r routes) memberViews(ctx context.Context, in *memberViewsInput) (*struct{}, error) {
+	by := authz.ActorOf(ctx)
+	if err := httpapi.Allow(ctx, limitViews, by.Session); err != nil {
+		return nil, err
+	}
+	v := in.Body.views()
+	v.User, v.Opened = by.UserID, seq.Map(in.Body.Opened, httpapi.IDOf)
+	return nil, r.service.Record(ctx, httpapi.IDOf(in.Body.BranchID), v)
+}
+
+type popularInput struct {
+	BranchID string `path:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+}
+
+type popularView struct {
+	DishIDs []string `json:"dishIds" doc:"Best first; empty if too few dishes have sold enough."`
+}
+
+func (r routes) popular(ctx context.Context, in *popularInput) (popularView, error) {
+	dishes, err := r.service.Popular(ctx, httpapi.IDOf(in.BranchID))
+	return popularView{seq.Map(dishes, httpapi.FormatID)}, err
+}
+
+type historyView struct {
+	Seen  []string `json:"seen" doc:"Dishes that you have looked at, newest first."`
+	Usual []string `json:"usual" doc:"Dishes that you have ordered at least twice within a year, most orders first."`
+}
+
+func (r routes) history(ctx context.Context, _ *struct{}) (historyView, error) {
+	h, err := r.service.HistoryOf(ctx, authz.ActorOf(ctx))
+	return historyView{
+		seq.Map(h.Seen, func(d analytics.Seen) string { return httpapi.FormatID(d.Dish) }),
+		seq.Map(h.Usual, func(d analytics.Usual) string { return httpapi.FormatID(d.Dish) }),
+	}, err
+}
+
+func (r routes) clear(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	return nil, r.service.ClearHistory(ctx, authz.ActorOf(ctx))
+}

@@ -1,0 +1,39 @@
+package analyticsmemory_test
+
+import (
+	"testing"
+	"time"
+
+	"comanda/internal/analytics"
+	"comanda/internal/analytics/analyticsmemory"
+	"comanda/internal/analytics/analyticstest"
+	"comanda/internal/testenv"
+)
+
+func TestStore(t *testing.T) {
+	analyticstest.Cache(t, analyticsmemory.New(func() time.Time { return analyticstest.At }))
+}
+
+// While SQL is unreachable the counters take bounded memory.
+func TestStore_is_bounded(t *testing.T) {
+	s := analyticsmemory.New(func() time.Time { return analyticstest.At })
+	scope := analytics.BranchDay{Branch: 1, Date: "2026-02-26"}
+	for dish := range int64(60_000) {
+		testenv.NoError(t, s.Add(t.Context(), scope, analytics.Views{Viewed: []int64{dish + 1}}, analyticstest.At))
+	}
+	b, _, err := s.Take(t.Context(), scope, "all")
+	if len(b.Dishes) != 50_000 || err != nil {
+		t.Errorf("%d dishes are counted, %v", len(b.Dishes), err)
+	}
+}
+
+// A list of seen dishes expires, so that a wrong one does not stay.
+func TestStore_lists_expire(t *testing.T) {
+	now := analyticstest.At
+	s := analyticsmemory.New(func() time.Time { return now })
+	testenv.NoError(t, s.SetSeen(t.Context(), 7, []analytics.Seen{{Dish: 1, At: now}}))
+	now = now.Add(10 * time.Minute)
+	if all, ok, err := s.Seen(t.Context(), 7); ok || err != nil {
+		t.Errorf("after ten minutes the list is %v, %v", all, err)
+	}
+}

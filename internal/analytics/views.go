@@ -1,0 +1,264 @@
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"comanda/internal/catalog"
+	"comanda/internal/fault"
+)
+
+// Limits of one batch of views (AN1). A phone shows some dozens of dishes between two batches.
+const (
+	MaxDishes = 100 // viewed, added and opened together
+	MaxPages  = 20
+)
+
+// Page is a page of the guest app.
+type Page string
+
+// The pages that are counted.
+const (
+	MenuPage     Page = "menu"
+	DishPage     Page = "dish"
+	CartPage     Page = "cart"
+	CheckoutPage Page = "checkout"
+)
+
+// Pages returns all pages, in the order in which a guest sees them.
+func Pages() []Page { return []Page{MenuPage, DishPage, CartPage, CheckoutPage} }
+
+// Views is what a phone reports: dishes whose cards or details were looked at, dishes that were added to a cart, and
+// pages that were opened. Opened are the dishes whose details a member has opened; a card that was only scrolled past is
+// no part of a history.
+type Views struct {
+	Viewed, Added, Opened []int64 // dish ids
+	Pages                 []Page
+
+	Visit string // the guest's visit; empty for a member
+	User  int64  // the member; 0 for a guest
+}
+
+// errTooMany refuses batches above the limits.
+var errTooMany = fault.Newf(fault.Invalid, "too_many_views", "Send at most %d dishes at once.", MaxDishes)
+
+// check refuses a batch above the limits.
+func (v Views) check() error {
+	if len(v.Viewed)+len(v.Added)+len(v.Opened) > MaxDishes || len(v.Pages) > MaxPages {
+		return errTooMany
+	}
+	return nil
+}
+
+// known returns the views without unknown dishes and pages, and without repetitions. Unknown ids would let a client
+// create any number of rows. dropped is the number of unknown dishes.
+func (v Views) known(menu *catalog.Edition) (_ Views, dropped int) {
+	dishes := func(ids []int64) []int64 {
+		ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+		n := len(ids)
+		ids = slices.DeleteFunc(ids, func(id int64) bool {
+			_, ok := menu.OfDish(id)
+			return !ok
+		})
+		dropped += n - len(ids)
+		return ids
+	}
+	v.Viewed, v.Added, v.Opened = dishes(v.Viewed), dishes(v.Added), dishes(v.Opened)
+	v.Pages = slices.DeleteFunc(slices.Clone(v.Pages), func(p Page) bool { return !slices.Contains(Pages(), p) })
+	return v, dropped
+}
+
+func (v Views) empty() bool { return len(v.Viewed)+len(v.Added)+len(v.Opened)+len(v.Pages) == 0 }
+
+// BranchDay is a business date of a branch.
+type BranchDay struct {
+	Branch int64
+	Date   string
+}
+
+// DishViews is how often a dish was viewed and added to a cart.
+type DishViews struct{ Dish, Viewed, Added int64 }
+
+// PageCount is how often a page was opened.
+type PageCount struct {
+	Page   Page
+	Opened int64
+}
+
+// MemberCount is how often a member has opened a dish, and when last.
+type MemberCount struct {
+	User, Dish, Viewed int64
+	At                 time.Time
+}
+
+// ViewBatch is the counters of a scope that a process has taken. Its lists are sorted, so that transactions lock rows in
+// one order.
+type ViewBatch struct {
+	ID string
+	BranchDay
+	Dishes  []DishViews
+	Pages   []PageCount
+	Carts   []string // visits in which a dish was added to a cart
+	Members []MemberCount
+}
+
+// Sort sorts the lists.
+func (b ViewBatch) Sort() {
+	slices.SortFunc(b.Dishes, func(x, y DishViews) int { return cmp.Compare(x.Dish, y.Dish) })
+	slices.SortFunc(b.Pages, func(x, y PageCount) int { return cmp.Compare(x.Page, y.Page) })
+	slices.Sort(b.Carts)
+	slices.SortFunc(b.Members, func(x, y MemberCount) int {
+		return cmp.Or(cmp.Compare(x.User, y.User), cmp.Compare(x.Dish, y.Dish))
+	})
+}
+
+// Counters collects views until they are added to SQL. It is safe for concurrent use.
+type Counters interface {
+	// Add counts views at an instant.
+	Add(ctx context.Context, s BranchDay, v Views, at time.Time) error
+	// Take returns the batch of a scope that was taken and not yet removed by Done; else it takes the counters under
+	// the given id. ok is false if there are none. Several callers may take the same batch.
+	Take(ctx context.Context, s BranchDay, id string) (b ViewBatch, ok bool, err error)
+	// Done removes a taken batch, once it is in SQL. It does not remove another batch of the scope.
+	Done(ctx context.Context, b ViewBatch) error
+}
+
+// Store is the part of SQL that the service needs; analyticssql implements it.
+type Store interface {
+	// Branches returns the ids of all branches.
+	Branches(ctx context.Context) ([]int64, error)
+	// AddBatch adds the counters of a batch, unless that was done before (AN3).
+	AddBatch(ctx context.Context, b ViewBatch) error
+	// Scores returns the dishes of a branch by units sold or views in business dates, both ends included.
+	Scores(ctx context.Context, board RankBoard, branch int64, from, to string) ([]Score, error)
+	// Seen returns the dishes that a member has viewed since the history begins, newest first.
+	Seen(ctx context.Context, user int64, limit int) ([]Seen, error)
+	// Usual returns the dishes that a member has ordered since an instant and since the history begins, most orders first.
+	Usual(ctx context.Context, user int64, since time.Time, limit int) ([]Usual, error)
+	// ClearHistory deletes a member's views and begins a new history.
+	ClearHistory(ctx context.Context, user int64) error
+}
+
+// Menus returns branches and menus, normally catalog.MenuCache.
+type Menus interface {
+	Branch(ctx context.Context, id int64) (catalog.Branch, error)
+	Active(ctx context.Context, branch int64) (*catalog.Snapshot, error)
+}
+
+// LiveMenus returns menus with the remaining units, normally catalog.LiveMenus.
+type LiveMenus interface {
+	Get(ctx context.Context, branch int64) (*catalog.LiveMenu, error)
+}
+
+// Cache is everything that is stored outside of SQL; analyticsredis and analyticsmemory implement it.
+type Cache interface {
+	Counters
+	Rankings
+	Histories
+}
+
+// Service counts views, and reads rankings and histories.
+type Service struct {
+	Store Store
+	Cache Cache
+	// Fallback counts views in this process while Cache is unreachable (AN2). Nil if Cache is in this process.
+	Fallback  Counters
+	Menus     Menus
+	LiveMenus LiveMenus
+	Now       func() time.Time
+	NewID     func() string // of a batch
+	Counted   func(result string)
+}
+
+// Results returns the values that Counted receives: dishes counted in the cache, counted in this process, or dropped
+// because they are unknown or no counters could be reached.
+func Results() []string { return []string{"counted", "fallback", "dropped"} }
+
+// Record counts the views of a guest or a member in a branch.
+func (s *Service) Record(ctx context.Context, branch int64, v Views) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	menu, err := s.Menus.Active(ctx, branch)
+	if err != nil {
+		return err
+	}
+	v, dropped := v.known(menu.Edition)
+	s.count("dropped", dropped)
+	if v.empty() {
+		return nil
+	}
+	now := s.Now()
+	scope, n := BranchDay{branch, menu.Branch.Calendar().BizDate(now)}, len(v.Viewed)+len(v.Added)
+	s.count(s.add(ctx, scope, v, now), n)
+	return nil
+}
+
+// add counts views in the cache, else in this process, and returns the result. A failure is not returned: the Redis
+// client has counted it, and a view is not worth an error on a phone.
+func (s *Service) add(ctx context.Context, scope BranchDay, v Views, now time.Time) (result string) {
+	switch {
+	case s.Cache.Add(ctx, scope, v, now) == nil:
+		return "counted"
+	case s.Fallback != nil && s.Fallback.Add(ctx, scope, v, now) == nil:
+		return "fallback"
+	}
+	return "dropped"
+}
+
+func (s *Service) count(result string, n int) {
+	for range n {
+		s.Counted(result)
+	}
+}
+
+// Flush adds the counters of all branches to SQL. It covers today and yesterday, because a business date may end between
+// a view and the next round. A failure leaves the batch where it is, and the next round, or another process, adds it.
+func (s *Service) Flush(ctx context.Context) error {
+	branches, err := s.Store.Branches(ctx)
+	if err != nil {
+		return err
+	}
+	var first error
+	keep := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
+	for _, id := range branches {
+		b, err := s.Menus.Branch(ctx, id)
+		if err != nil {
+			keep(err)
+			continue
+		}
+		now := s.Now()
+		for _, at := range []time.Time{now.AddDate(0, 0, -1), now} {
+			scope := BranchDay{id, b.Calendar().BizDate(at)}
+			if s.Fallback != nil {
+				keep(s.flush(ctx, s.Fallback, scope))
+			}
+			keep(s.flush(ctx, s.Cache, scope))
+		}
+	}
+	return first
+}
+
+// flush adds the counters of one scope. A batch that was left behind is added first, then the present counters.
+func (s *Service) flush(ctx context.Context, from Counters, scope BranchDay) error {
+	for range 2 {
+		id := s.NewID()
+		b, ok, err := from.Take(ctx, scope, id)
+		if err != nil || !ok {
+			return err
+		}
+		if err := s.Store.AddBatch(ctx, b); err != nil {
+			return err
+		}
+		if err := from.Done(ctx, b); err != nil || b.ID == id {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"comanda/internal/analytics"
+	"comanda/internal/analytics/analyticshttp"
+	"comanda/internal/analytics/analyticsmemory"
+	"comanda/internal/analytics/analyticsredis"
+	"comanda/internal/analytics/analyticssql"
+	"comanda/internal/telemetry"
+	"comanda/internal/uid"
+	"comanda/internal/visit"
+	"comanda/internal/worker"
+)
+
+// Retention of views.
+const (
+	keepBatches = 24 * time.Hour      // longer than a process can hold a batch that it has taken
+	keepSeen    = 90 * 24 * time.Hour // dishes that a member has looked at
+)
+
+// wireAnalytics creates the service of views. One process counts in memory, as it does everything that Redis shares
+// between processes.
+func (k *Core) wireAnalytics(reg prometheus.Registerer) {
+	k.Views = analyticssql.New(k.DB)
+	k.Analytics = &analytics.Service{
+		Store: k.Views, Menus: k.Menus, LiveMenus: k.LiveMenus, Now: k.DB.Now,
+		NewID: func() string { return uid.New(k.DB.Now()) },
+		Counted: telemetry.Metrics(reg).Counting("analytics_views_total", "Views of dishes and additions to carts, by result.",
+			"result", analytics.Results()...),
+	}
+	if k.Redis.InProcess() {
+		k.Analytics.Cache = analyticsmemory.New(k.DB.Now)
+		return
+	}
+	k.Analytics.Cache, k.Analytics.Fallback = analyticsredis.New(k.Redis), analyticsmemory.New(k.DB.Now)
+}
+
+// viewsLoop adds counted views to SQL. It runs in every process that serves requests, because each has counters of its
+// own while Redis is unreachable.
+func (k *Core) viewsLoop() worker.Loop {
+	return worker.Loop{Name: "views", Run: k.Analytics.Flush, Every: 5 * time.Second, Timeout: 20 * time.Second}
+}
+
+// lastViews adds the views that this process has counted when it stops, so that an orderly stop loses none.
+type lastViews struct{ *Core }
+
+// lastViewsTime is how long a stop waits for it. A database that does not answer costs views, not the stop.
+const lastViewsTime = 2 * time.Second
+
+// Start implements worker.Service.
+func (lastViews) Start(context.Context) error { return nil }
+
+// Stop implements worker.Service.
+func (v lastViews) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastViewsTime)
+	defer cancel()
+	if err := v.Analytics.Flush(ctx); err != nil {
+		v.Log.WarnContext(ctx, "views may be missing in reports", "err", err)
+	}
+	return nil
+}
+
+// rankingLoops compute the rankings. One day changes with every order, seven days hardly do.
+func (k *Core) rankingLoops() []worker.Loop {
+	return []worker.Loop{
+		{Name: "rank_days", Run: k.Analytics.RankDays, Every: 15 * time.Second, Timeout: time.Minute},
+		{Name: "rank_weeks", Run: k.Analytics.RankWeeks, Every: 10 * time.Minute, Timeout: 5 * time.Minute},
+	}
+}
+
+// viewers implements analyticshttp.GuestFinder.
+type viewers struct{ *visit.Guests }
+
+// Guest implements analyticshttp.GuestFinder.
+func (v viewers) Guest(ctx context.Context, token string) (analyticshttp.Guest, error) {
+	g, err := v.Resolve(ctx, token)
+	return analyticshttp.Guest{Branch: g.BranchID, Visit: g.VisitID, Hash: g.TokenHash}, err
+}

@@ -1,0 +1,351 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"comanda/internal/fault"
+)
+
+// GroupKind is the way in which the options of a group change a dish.
+type GroupKind string
+
+// The kinds of option groups.
+const (
+	SizeGroup   GroupKind = "SIZE"   // the price of the chosen option replaces the dish's price
+	ChoiceGroup GroupKind = "CHOICE" // toppings, sauces, ways of cooking
+	ComboGroup  GroupKind = "COMBO"  // each option stands for a dish, whose quota and recipe it takes
+)
+
+// Valid reports whether k is a kind of option groups.
+func (k GroupKind) Valid() bool { return k == SizeGroup || k == ChoiceGroup || k == ComboGroup }
+
+// Limits of the options of one order line. They bound the work of a check and the size of a stored line.
+const (
+	MaxChosen    = 30 // chosen options of a line, those of the second level included
+	MaxOptionQty = 20 // units of one option in one unit of its dish
+	maxDepth     = 2  // an option of an option has no options of its own
+)
+
+// OptionGroup is a group of options of a menu item in one version. Like prices, its rules never change once the version
+// is published (I13).
+type OptionGroup struct {
+	ID             int64        `json:"id"`
+	Kind           GroupKind    `json:"kind"`
+	Names          Texts        `json:"names"`
+	Min            int64        `json:"min,omitempty"` // fewest units that one unit of the dish needs
+	Max            *int64       `json:"max,omitempty"` // most units; nil is no limit
+	Free           int64        `json:"free,omitempty"`
+	MaxEach        int64        `json:"maxEach"`                  // most units of one option
+	Credit         bool         `json:"credit,omitempty"`         // the prices of the defaults are subtracted: substitution pricing
+	DefaultsCharge bool         `json:"defaultsCharge,omitempty"` // a chosen default costs its price
+	Options        []MenuOption `json:"options"`                  // the active ones in menu order
+}
+
+// MenuOption is one option of a group.
+type MenuOption struct {
+	ID          int64         `json:"id"`
+	Names       Texts         `json:"names"`
+	ShortName   string        `json:"shortName,omitempty"` // for the kitchen; empty: the name
+	Price       int64         `json:"price"`
+	Default     bool          `json:"default,omitempty"`
+	DishID      int64         `json:"dishId,omitempty"`    // COMBO: the dish that it stands for
+	Component   int64         `json:"component,omitempty"` // COMBO: that dish's menu item, whose units the order takes
+	TaxClass    string        `json:"taxClass,omitempty"`  // empty: the tax class of the dish
+	Groups      []OptionGroup `json:"groups,omitempty"`    // the second level
+	Declaration               // COMBO: that of its dish
+}
+
+// ChosenOption is an option that a guest chose for one unit of a dish. The JSON form is part of the digest of orders and
+// is stored with the lines of carts.
+type ChosenOption struct {
+	OptionID int64          `json:"o"`
+	Qty      int64          `json:"q"`
+	Options  []ChosenOption `json:"c,omitempty"` // the second level, for each unit of this option
+}
+
+// OptionLine is a chosen option as the order keeps it: with the names and prices of the menu version that it was made
+// with. Quantities count for one unit of the dish, or of the option above. The JSON form is stored with the order line and
+// is part of its document.
+type OptionLine struct {
+	GroupID   int64        `json:"groupId,string"`
+	OptionID  int64        `json:"optionId,string"`
+	Kind      GroupKind    `json:"kind"`
+	Name      string       `json:"name"`            // in the first locale of the branch that has one
+	Names     Texts        `json:"names,omitempty"` // in all locales of the branch
+	ShortName string       `json:"shortName,omitempty"`
+	Qty       int64        `json:"qty"`
+	Price     int64        `json:"price"` // price of one unit as the menu states it, before free units and credits
+	DishID    int64        `json:"dishId,string,omitempty"`
+	Component int64        `json:"itemId,string,omitempty"`
+	TaxClass  string       `json:"taxClass,omitempty"`
+	Options   []OptionLine `json:"options,omitempty"`
+}
+
+// KitchenName returns the name for tickets.
+func (l *OptionLine) KitchenName() string { return cmp.Or(l.ShortName, l.Name) }
+
+// Configured is a menu item with a checked choice of options.
+type Configured struct {
+	Price   int64 // of one unit, in minor units
+	Options []OptionLine
+}
+
+// The faults of chosen options.
+var (
+	// ErrOption refuses an option that the item does not offer. It carries itemId and optionId.
+	ErrOption = fault.New(fault.Invalid, "option_unknown", "An option is not offered with this dish.")
+	// ErrOptions refuses a choice that breaks a group's limits. It carries itemId, groupId, min, max and got.
+	ErrOptions = fault.New(fault.Invalid, "options_invalid", "Please check the options of this dish.")
+)
+
+// CanonicalOptions returns a choice in its canonical form: sorted by option, equal options added. Two requests with the
+// same wish thus have the same digest. It needs no menu, because a repeated request must have the digest of its original
+// whatever the menu has become. The argument is not changed.
+func CanonicalOptions(chosen []ChosenOption) ([]ChosenOption, error) {
+	total := 0
+	canonical, err := canonicalOptions(chosen, 1, &total)
+	if err == nil && total > MaxChosen {
+		err = invalid("A line has at most %d options.", MaxChosen)
+	}
+	return canonical, err
+}
+
+func canonicalOptions(chosen []ChosenOption, depth int, total *int) ([]ChosenOption, error) {
+	if len(chosen) == 0 {
+		return nil, nil
+	}
+	if depth > maxDepth {
+		return nil, invalid("Options have at most %d levels.", maxDepth)
+	}
+	out := make([]ChosenOption, 0, len(chosen))
+	for _, c := range chosen {
+		if c.OptionID <= 0 || c.Qty < 1 || c.Qty > MaxOptionQty {
+			return nil, invalid("The quantity of an option is 1 to %d.", MaxOptionQty)
+		}
+		below := 0 // options of the second level, which count once if equal options are added
+		var err error
+		if c.Options, err = canonicalOptions(c.Options, depth+1, &below); err != nil {
+			return nil, err
+		}
+		i, equal := slices.BinarySearchFunc(out, c, compareChosen)
+		if !equal {
+			out = slices.Insert(out, i, c)
+			*total += 1 + below
+			continue
+		}
+		if out[i].Qty += c.Qty; out[i].Qty > MaxOptionQty {
+			return nil, invalid("The quantity of an option is 1 to %d.", MaxOptionQty)
+		}
+	}
+	return out, nil
+}
+
+// compareChosen orders by option and then by the options of the second level. It ignores the quantity, so that two
+// choices that compare as equal can be added.
+func compareChosen(a, b ChosenOption) int {
+	return cmp.Or(cmp.Compare(a.OptionID, b.OptionID), slices.CompareFunc(a.Options, b.Options, func(a, b ChosenOption) int {
+		return cmp.Or(cmp.Compare(a.OptionID, b.OptionID), cmp.Compare(a.Qty, b.Qty))
+	}))
+}
+
+// EncodeOptions returns a canonical choice as text for a column of a cart's line; empty for none. Equal choices have
+// equal texts.
+func EncodeOptions(chosen []ChosenOption) string {
+	if len(chosen) == 0 {
+		return ""
+	}
+	return jsonOf(chosen)
+}
+
+// DecodeOptions is the reverse of EncodeOptions.
+func DecodeOptions(text string) (chosen []ChosenOption) {
+	if text != "" {
+		_ = json.Unmarshal([]byte(text), &chosen) // a line whose text was edited by hand counts as one without options
+	}
+	return chosen
+}
+
+// EncodeOptionLines returns the options of an order line as text for its column; empty for none.
+func EncodeOptionLines(lines []OptionLine) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return jsonOf(lines)
+}
+
+// DecodeOptionLines is the reverse of EncodeOptionLines.
+func DecodeOptionLines(text string) (lines []OptionLine) {
+	if text != "" {
+		_ = json.Unmarshal([]byte(text), &lines) // see DecodeOptions
+	}
+	return lines
+}
+
+func jsonOf(v any) string {
+	b, _ := json.Marshal(v) // texts and integers always marshal
+	return string(b)
+}
+
+// All yields the lines and those of the second level, with their quantity in one unit of the dish. It is an iterator for
+// range.
+func All(lines []OptionLine) func(yield func(l *OptionLine, qty int64) bool) {
+	return func(yield func(*OptionLine, int64) bool) {
+		for i := range lines {
+			if !yield(&lines[i], lines[i].Qty) {
+				return
+			}
+			for j := range lines[i].Options {
+				if !yield(&lines[i].Options[j], lines[i].Qty*lines[i].Options[j].Qty) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Configure checks a choice of options for the item and returns the price of one unit and the options as the order keeps
+// them, in the order of the menu. Names are copied in the given locales. Defaults are not added: a choice is what the
+// guest saw and sent.
+func (it *Item) Configure(chosen []ChosenOption, locales []Locale) (Configured, error) {
+	out := Configured{Price: it.Price}
+	if len(it.Groups) == 0 && len(chosen) == 0 { // nearly all lines
+		return out, nil
+	}
+	canonical, err := CanonicalOptions(chosen)
+	if err != nil {
+		return Configured{}, err
+	}
+	c := configuration{item: it.ID, locales: locales}
+	picked, err := c.assign(it.Groups, canonical)
+	if err != nil {
+		return Configured{}, err
+	}
+	for i := range it.Groups {
+		lines, charge, err := c.group(&it.Groups[i], picked[i])
+		if err != nil {
+			return Configured{}, err
+		}
+		if it.Groups[i].Kind == SizeGroup && len(lines) > 0 {
+			charge -= it.Price
+		}
+		out.Price += charge
+		out.Options = append(out.Options, lines...)
+	}
+	return out, nil
+}
+
+// configuration is a check in progress. item is for faults.
+type configuration struct {
+	item    int64
+	locales []Locale
+}
+
+// pick is a chosen option with its declaration.
+type pick struct {
+	*MenuOption
+
+	chosen ChosenOption
+}
+
+// assign returns the chosen options of each group, by option id, or ErrOption for one that no group has.
+func (c configuration) assign(groups []OptionGroup, chosen []ChosenOption) ([][]pick, error) {
+	picked := make([][]pick, len(groups))
+next:
+	for _, w := range chosen {
+		for i := range groups {
+			j := slices.IndexFunc(groups[i].Options, func(o MenuOption) bool { return o.ID == w.OptionID })
+			if j >= 0 {
+				picked[i] = append(picked[i], pick{&groups[i].Options[j], w})
+				continue next
+			}
+		}
+		return nil, ErrOption.With("itemId", decimal(c.item)).With("optionId", decimal(w.OptionID))
+	}
+	return picked, nil
+}
+
+// group checks the choice of one group, and returns its lines and what it adds to the price of one unit.
+func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64, error) {
+	if err := c.checkLimits(g, picked); err != nil {
+		return nil, 0, err
+	}
+	lines := make([]OptionLine, 0, len(picked))
+	var charge int64
+	free, waived := g.Free, map[int64]bool{}
+	for _, p := range picked {
+		below, err := c.assign(p.Groups, p.chosen.Options)
+		if err != nil {
+			return nil, 0, err
+		}
+		l := c.line(g, p)
+		var extra int64 // what the second level adds to one unit of the option
+		for i := range p.Groups {
+			nested, charge, err := c.group(&p.Groups[i], below[i])
+			if err != nil {
+				return nil, 0, err
+			}
+			l.Options = append(l.Options, nested...)
+			extra += charge
+		}
+		lines = append(lines, l)
+		paid := l.Qty
+		// The price of a size replaces that of the dish, also if the size is a default.
+		if !g.Credit && g.Kind != SizeGroup {
+			// A chosen default is waived up to its quantity of 1, whether it is sent as one choice or as several.
+			if p.Default && !g.DefaultsCharge && !waived[p.ID] {
+				waived[p.ID] = true
+				paid--
+			}
+			without := min(free, paid)
+			free, paid = free-without, paid-without
+		}
+		charge += p.Price*paid + extra*l.Qty
+	}
+	if g.Credit {
+		for i := range g.Options {
+			if g.Options[i].Default {
+				charge -= g.Options[i].Price
+			}
+		}
+		charge = max(0, charge)
+	}
+	return lines, charge, nil
+}
+
+// checkLimits refuses too few or too many units of a group, or of one option.
+func (c configuration) checkLimits(g *OptionGroup, picked []pick) error {
+	var got int64
+	each := make(map[int64]int64, len(picked)) // one option may be chosen several times with different options of its own
+	for _, p := range picked {
+		got += p.chosen.Qty
+		each[p.ID] += p.chosen.Qty
+	}
+	refusal := ErrOptions.With("itemId", decimal(c.item)).With("groupId", decimal(g.ID)).With("min", g.Min)
+	if got < g.Min || g.Max != nil && got > *g.Max {
+		return refusal.With("max", g.Max).With("got", got)
+	}
+	for _, p := range picked {
+		if n := each[p.ID]; n > g.MaxEach {
+			return refusal.With("max", g.MaxEach).With("got", n).With("optionId", decimal(p.ID))
+		}
+	}
+	return nil
+}
+
+func (c configuration) line(g *OptionGroup, p pick) OptionLine {
+	l := OptionLine{
+		GroupID: g.ID, OptionID: p.ID, Kind: g.Kind, Name: p.Names.In(c.locales...), Names: Texts{}, ShortName: p.ShortName,
+		Qty: p.chosen.Qty, Price: p.Price, DishID: p.DishID, Component: p.Component, TaxClass: p.TaxClass,
+	}
+	for _, locale := range c.locales {
+		if s := p.Names[locale]; s != "" {
+			l.Names[locale] = s
+		}
+	}
+	return l
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }

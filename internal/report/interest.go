@@ -1,0 +1,75 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"comanda/internal/catalog"
+)
+
+// DishInterest is how often a dish was looked at, added to a cart, and ordered. Views and additions are reported by
+// phones, so they are lower bounds; orders are paid orders that contain the dish.
+type DishInterest struct {
+	ID                    int64
+	Names                 catalog.Texts // empty for a deleted dish
+	Viewed, Added, Orders int64
+}
+
+// CartDay is the visits of a business date in which a dish was added to a cart.
+type CartDay struct {
+	Date      string
+	Begun     int64
+	Ordered   int64 // with at least one order, paid or not
+	Abandoned int64 // closed without an order
+	Open      int64 // neither
+
+	Members       int64 // carts of members, unchanged for AbandonedAfter
+	MembersAmount int64 // of their dishes, at the prices when they were added
+}
+
+// AbandonedAfter is how long a member's cart is unchanged until it counts as abandoned.
+const AbandonedAfter = 24 * time.Hour
+
+// MemberCart is a member's cart with dishes, by the date of its last change.
+type MemberCart struct {
+	Date          string
+	Units, Amount int64
+}
+
+// AbandonedCarts returns the carts of the span by date, of guests and of members.
+func (r *Service) AbandonedCarts(ctx context.Context, s Span) ([]CartDay, error) {
+	days, err := r.Carts(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	carts, err := r.MemberCarts(ctx, s, AbandonedAfter)
+	return withMemberCarts(days, carts), err
+}
+
+// withMemberCarts adds members' carts to the days, which stay in the order of their dates.
+func withMemberCarts(days []CartDay, carts []MemberCart) []CartDay {
+	for _, c := range carts {
+		i, found := slices.BinarySearchFunc(days, c.Date, func(d CartDay, date string) int { return cmp.Compare(d.Date, date) })
+		if !found {
+			days = slices.Insert(days, i, CartDay{Date: c.Date})
+		}
+		days[i].Members++
+		days[i].MembersAmount += c.Amount
+	}
+	return days
+}
+
+// TotalCarts returns the sum of days, without a date.
+func TotalCarts(days []CartDay) (sum CartDay) {
+	for _, d := range days {
+		sum.Begun += d.Begun
+		sum.Ordered += d.Ordered
+		sum.Abandoned += d.Abandoned
+		sum.Open += d.Open
+		sum.Members += d.Members
+		sum.MembersAmount += d.MembersAmount
+	}
+	return sum
+}
