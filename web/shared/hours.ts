@@ -17,10 +17,15 @@ export function openingOf(opensAt: string, timeZone = 'UTC', now = serverNow()):
   return { time, day: new Intl.DateTimeFormat(language.value, { ...format, timeZone }).format(at) }
 }
 
-/** Reloads when the restaurant opens or closes by its hours. */
-export function loadAtChange(shown: () => { hoursChange?: string | null } | undefined, load: () => unknown): void {
+interface Changes {
+  hoursChange?: string | null
+  menuChange?: string | null
+}
+
+/** Reloads when the restaurant opens or closes by its hours, or offers another menu. */
+export function loadAtChange(shown: () => Changes | undefined, load: () => unknown): void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const stop = watch(() => shown()?.hoursChange, (at) => {
+  const stop = watch(() => [shown()?.hoursChange, shown()?.menuChange].filter((at) => typeof at === 'string').sort()[0], (at) => {
     clearTimeout(timer)
     if (!at) return
     // One second later, because the clocks may differ a little.

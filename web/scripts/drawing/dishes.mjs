@@ -48,6 +48,26 @@ const ice = (random, n, radius = 52) => s.places(random, n, radius, 200, 150, 30
 const roll = (x, y, angle, colour, dark, w = 92) =>
   s.turned(x, y, angle, s.rect(-w / 2 + 3, -13, w, 32, 14, '#2a0f06', ' opacity=".25"') + s.rect(-w / 2, -17, w, 32, 14, colour) + s.line(`M${-w / 2 + 10}-9Q0-15 ${w / 2 - 10}-9`, '#fff', 3, ' opacity=".4"') + s.line(`M${-w / 4}-15l12 28M${w / 8}-15l12 28`, dark, 2, ' opacity=".6"') + s.ellipse(w / 2 - 4, -1, 6, 13, dark))
 
+/** A knife and a fork beside a plate. */
+const cutlery = () =>
+  s.rect(349, 60, 8, 180, 4, '#8f969b') + s.path('M349 64q-2 60 0 90h8V58q-6 0-8 6z', '#c3c9cd') +
+  s.rect(44, 120, 7, 120, 3.5, '#8f969b') + [38, 46, 54].map((x) => s.rect(x, 58, 3.5, 46, 1.7, '#c3c9cd')).join('') + s.path('M38 98h19.5q-2 24-7 26h-6q-5-4-6.5-26z', '#c3c9cd')
+
+const onTable = (ground, mat, contents, beside = '') => onPlate(ground, mat, contents, cutlery() + beside)
+
+/** Chips in a heap. */
+const chips = (random, n, x, y, radius = 34) =>
+  s.places(random, n, radius, x, y, 8).map(([a, b]) => s.turned(a, b, random(0, 180), s.rect(-20, -2, 44, 9, 3, '#2a0f06', ' opacity=".2"') + s.rect(-22, -5, 44, 9, 3, '#e9b949') + s.rect(-20, -4, 38, 3, 1.5, '#f8dc8c'))).join('')
+
+/** Slices of potato or cucumber. */
+const rounds = (random, at, colour, edge, size = 15) =>
+  at.map(([x, y]) => s.ellipse(x + 2, y + 4, size, size * 0.85, '#2a0f06', ' opacity=".2"') + s.ellipse(x, y, size, size * 0.85, edge) + s.ellipse(x, y - 1, size - 2.5, size * 0.85 - 2.5, colour)).join('')
+
+/** A tall glass from above, on a coaster. */
+const glass = (ground, mat, drink, contents) =>
+  scene(ground, mat, s.ellipse(208, 164, 118, 112, 'url(#s)') + s.circle(200, 150, 100, '#e8ddc8') + s.circle(200, 150, 92, '#f7f1e4') +
+    s.circle(200, 150, 74, '#fff', ' opacity=".9"') + s.circle(200, 150, 68, drink) + contents + s.line('M144 122A62 62 0 0 1 172 96', '#fff', 5, ' opacity=".7"'))
+
 export const dishes = {
   1: (n) => onPlate(clay, linen, s.leaves(n, s.places(n, 14, 70, 165, 190, 18), herb, 20) +
     [[178, 105, -18], [226, 128, -18], [170, 152, -18], [222, 176, -18]].map(([x, y, a]) => roll(x, y, a, '#d98f35', '#a85f1c')).join('') + s.bits(n, s.places(n, 18, 70), ['#f0b95a', '#b86d22'], 3, 2), s.dip(318, 232, '#c9682c') + s.chilli(n, [[312, 228], [326, 238]])),
@@ -78,4 +98,20 @@ export const dishes = {
   26: (n) => scene(wood, cloth, s.bowl('#f4efe6', '#9b5b2c', '#c98a4a', s.places(n, 7, 58, 200, 150, 44).map(([x, y]) => s.turned(x, y, n(0, 180), s.ellipse(3, 5, 38, 26, '#2a0f06', ' opacity=".14"') + s.ellipse(0, 0, 38, 26, '#fffdf6') + s.ellipse(-8, -7, 18, 8, '#fff'))).join('') + s.bits(n, s.places(n, 34, 60, 205, 155), ['#e3bb80', '#cf9c58', '#f0d2a2'], 9, 6))),
   27: (n) => cup(cream, cloth, '#fbf7ef', '#efe9de', '#c99466', s.circle(200, 150, 70, '#d3a274') + swirl('#e9c9a2', 3) + s.places(n, 22, 56, 200, 156, 17).map(([x, y]) => s.circle(x, y, 9.5, '#2c1610') + s.ellipse(x - 3, y - 3, 3, 2, '#8a6350')).join('') + s.turned(222, 128, 30, s.rect(-9, -96, 18, 104, 9, '#c0392b') + s.rect(-4, -94, 4, 98, 2, '#fff', ' opacity=".5"'))),
   28: (n) => cup(slate, straw, '#8a5a34', '#f2ede2', '#c9912f', s.circle(190, 140, 52, '#dba84a', ' opacity=".7"') + s.leaves(n, s.places(n, 5, 46, 205, 160, 24), ['#4c5a2a', '#66743a'], 15) + s.line('M150 130q10-14 26-18', '#fff', 4, ' opacity=".6"') + s.leaves(n, s.places(n, 7, 22, 58, 60, 9), ['#3f4a24', '#55622e'], 11)),
+
+  // Two dishes are shown with the picture of the dish that they resemble.
+  29: () => dishes[27](s.chance(27)),
+  30: () => dishes[7](s.chance(7)),
+  31: (n) => scene(wood, linen, s.bowl('#f7f1e4', '#7a5a34', '#e3c06d', s.cubes(n, s.places(n, 16, 82, 200, 150, 24), '#efd58d', '#fbeebb', 18) + rounds(n, s.places(n, 9, 78, 200, 150, 30), '#f08a3c', '#d96f22', 8) + s.cubes(n, s.places(n, 8, 44, 205, 145, 20), '#b9793a', '#e2b071', 17) + s.leaves(n, s.places(n, 16, 80), herb, 7))),
+  32: (n) => onTable(slate, cloth, rounds(n, s.places(n, 16, 38, 240, 128, 14), '#f3e0a0', '#e0c474') + s.rings(n, s.places(n, 12, 36, 240, 128), '#5ba33f') + scoop(165, 165, 42, '#7a4320', '#b77a48') + s.strips(n, s.places(n, 16, 28, 163, 163), ['#5b2e14'], 8, 3) + s.ellipse(226, 198, 26, 15, '#d9a520') + s.ellipse(220, 194, 13, 6, '#f2cf5a')),
+  33: (n) => onTable(cream, green, s.ellipse(200, 152, 86, 74, '#efe3c2') + [[165, 130], [215, 118], [196, 172], [244, 160]].map(([x, y]) => scoop(x, y, 25, '#d8c3a0', '#f3e6cf')).join('') + s.path('M138 146C150 100 240 88 268 132S236 206 194 200S128 182 138 146z', '#f6ecd2', ' opacity=".55"') + s.bits(n, s.places(n, 24, 66, 200, 150), ['#6f7f3a', '#55662b'], 5, 4.5) + rounds(n, [[142, 196], [166, 212]], '#8d1f4a', '#6e1438', 16) + s.leaves(n, s.places(n, 7, 60), herb, 8)),
+  34: (n) => onTable(wood, linen, s.path('M118 148C112 92 176 74 222 88S296 128 270 172S186 222 146 204S120 182 118 148z', '#2a0f06', ' opacity=".2"') + s.path('M116 142C110 86 174 68 220 82S294 122 268 166S184 216 144 198S118 176 116 142z', '#c8832b') + s.path('M128 142C124 98 178 82 218 94S280 126 258 160S184 202 150 188S130 170 128 142z', '#dda046') + s.bits(n, s.places(n, 80, 62, 192, 142), ['#b8701f', '#eebc68', '#a8621a'], 5, 3) + s.circle(206, 132, 22, '#f2cd3a') + s.circle(206, 132, 18, '#fbe98c') + s.line('M206 116v32M190 132h32M195 121l22 22M217 121l-22 22', '#f2cd3a', 2) + s.leaves(n, s.places(n, 6, 18, 160, 196, 8), herb, 13)),
+  35: (n) => onTable(blue, straw, chips(n, 20, 160, 120, 40) + s.places(n, 11, 46, 222, 172, 24).map(([x, y]) => s.turned(x, y, n(0, 180), s.ellipse(3, 5, 19, 15, '#2a0f06', ' opacity=".2"') + s.ellipse(0, 0, 18, 14, '#8a3f22') + s.ellipse(0, -2, 14, 10, '#c8805a'))).join('') + s.path('M178 172C186 138 252 134 268 166S242 214 214 208S172 200 178 172z', '#c0311d', ' opacity=".85"') + s.bits(n, s.places(n, 40, 42, 222, 172), ['#e2a93a', '#d8902a'], 3, 2)),
+  36: (n) => scene(clay, linen, s.bowl('#3b2b26', '#221713', '#e9c25c', s.strips(n, s.places(n, 130, 96), ['#f6dd92', '#eac96a', '#fbeab4'], 15, 8) + s.path('M140 132C160 96 236 92 262 128S244 196 200 196S124 168 140 132z', '#f7d870', ' opacity=".5"') + s.strips(n, s.places(n, 44, 52, 200, 146), ['#8d5220', '#b8742f', '#6d3c14'], 11, 4) + s.rings(n, s.places(n, 22, 70), '#5ba33f'))),
+  37: (n) => onTable(cream, cloth, s.ellipse(178, 152, 62, 58, '#efe3c2') + [[156, 132], [196, 126], [172, 172]].map(([x, y]) => scoop(x, y, 22, '#d8c3a0', '#f3e6cf')).join('') + s.bits(n, s.places(n, 14, 44, 176, 150), ['#6f7f3a', '#55662b'], 4.5, 4) + rounds(n, s.places(n, 8, 26, 250, 170, 13), '#f3e0a0', '#e0c474', 13) + s.leaves(n, s.places(n, 6, 22, 246, 118, 8), herb, 13), s.circle(322, 70, 40, '#fff', ' opacity=".9"') + s.circle(322, 70, 35, '#e2b53c') + s.circle(318, 66, 26, '#f0cb62', ' opacity=".8"')),
+  38: (n) => scene(slate, linen, s.bowl('#f7f4ee', '#b9b0a0', '#8f1230', s.circle(200, 150, 100, '#a3183a') + s.places(n, 34, 88, 200, 150, 20).map(([x, y], i) => scoop(x, y, n(8, 12), ['#5e0c22', '#c22448', '#3b1236'][i % 3], '#e8728c')).join('') + s.path('M132 138C150 92 238 96 262 132S250 190 214 176S148 196 132 138z', '#fbf0c4') + s.path('M150 136C166 108 230 110 248 136S230 166 206 160S156 166 150 136z', '#fff7da') + s.leaves(n, [[210, 126], [224, 132]], herb, 13))),
+  39: (n) => onTable(blue, cloth, s.turned(180, 150, -14, s.rect(-66, -30, 138, 68, 20, '#2a0f06', ' opacity=".2"') + s.rect(-70, -36, 138, 68, 20, '#d59a4a') + s.rect(-62, -32, 122, 18, 9, '#ecc07c') + [-44, -16, 12, 40].map((x) => s.line(`M${x}-34l10 64`, '#b3762c', 2.5, ' opacity=".7"')).join('') + s.ellipse(64, -2, 14, 28, '#f2dfae') + s.ellipse(64, 2, 8, 18, '#d9b05a')) + s.bits(n, s.places(n, 60, 60, 180, 140), ['#fff', '#fdf8ee'], 3, 2.5) + s.circle(258, 196, 30, '#f1ece0') + s.circle(256, 193, 27, '#fffdf6') + s.line('M240 194a16 14 0 1 1 28 8', '#e8dfc9', 4)),
+  40: (n) => glass(cream, green, '#d9a93a', ice(n, 4, 40) + s.bits(n, s.places(n, 60, 60), ['#fff6d2', '#f6dc8a'], 2.5, 2.5) + s.path('M222 118a30 30 0 0 1 20 48q-26-14-20-48z', '#e9efc0') + s.line('M222 118a30 30 0 0 1 20 48', '#b5322a', 4)),
+  41: (n) => glass(slate, straw, '#e0a92e', s.circle(200, 150, 66, '#fff8e6') + s.bits(n, s.places(n, 90, 60), ['#fff', '#f3e6c4', '#ece0bd'], 7, 6)),
+  42: (n) => cup(wood, linen, '#f2efe8', '#fffdf8', '#3a1f12', s.circle(200, 150, 72, '#4a2917') + s.circle(192, 142, 50, '#5d3620', ' opacity=".6"') + s.bits(n, s.places(n, 10, 58), ['#8a5a34'], 4, 3) + handle('#f2efe8')),
 }

@@ -5,9 +5,13 @@ export type Problem = components['schemas']['Problem']
 /** A line of an order whose item has too few units left. */
 export interface Shortage {
   itemId: string
+  optionId?: string // if one of its options is sold out
   requested: number
   available: number
 }
+
+/** A dish whose chosen options are refused, and the option if it is known. */
+export type RefusedOption = Pick<Shortage, 'itemId' | 'optionId'>
 
 /** A failed request. `code` is the server's problem code, or `offline` without an answer. */
 export class Fault extends Error {
@@ -30,6 +34,14 @@ export class Fault extends Error {
   get lines(): Shortage[] {
     const lines = this.problem.lines
     return Array.isArray(lines) ? (lines as Shortage[]) : []
+  }
+
+  /** The dishes whose chosen options the server refuses: unknown, too few, too many or sold out. */
+  get refusedOptions(): RefusedOption[] {
+    if (this.code === 'sold_out') return this.lines.filter((l) => l.optionId)
+    const { itemId, optionId } = this.problem
+    if (!['option_unknown', 'options_invalid'].includes(this.code) || typeof itemId !== 'string') return []
+    return [{ itemId, ...(typeof optionId === 'string' && { optionId }) }]
   }
 
   /** The current price of the order in a `price_changed` answer. */

@@ -228,6 +228,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/branches/{id}/options/{optionId}/off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** 86 an option: take it off the menu for a while */
+        post: operations["staff-option-off"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/options/{optionId}/on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put an option back on sale */
+        post: operations["staff-option-on"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/options/{optionId}/recipe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View the recipe of an option: the stock that one unit uses */
+        get: operations["stock-option-recipe-get"];
+        /** Edit the recipe of an option */
+        put: operations["stock-option-recipe-set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/branches/{id}/pause": {
         parameters: {
             query?: never;
@@ -239,6 +291,24 @@ export interface paths {
         put?: never;
         /** Pause ordering; guests see the reason and the end */
         post: operations["staff-branch-pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/pricing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View taxes, service charges and discounts of a branch */
+        get: operations["staff-pricing-get"];
+        /** Set taxes, service charges and discounts of a branch */
+        put: operations["staff-pricing-set"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -308,6 +378,42 @@ export interface paths {
         /** Add several tables, all or none, each with its own code */
         post: operations["staff-table-bulk"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/vouchers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the vouchers of a branch */
+        get: operations["voucher-list"];
+        put?: never;
+        /** Create a voucher */
+        post: operations["voucher-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/branches/{id}/vouchers/{voucherId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the limits of a voucher */
+        put: operations["voucher-change"];
+        post?: never;
+        /** End a voucher */
+        delete: operations["voucher-end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -541,6 +647,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/menu-versions/{id}/groups/{groupId}/attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set a group of options on many dishes of a draft */
+        post: operations["staff-version-attach"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/menu-versions/{id}/items": {
         parameters: {
             query?: never;
@@ -571,6 +694,23 @@ export interface paths {
         post?: never;
         /** Remove a dish from a draft */
         delete: operations["staff-version-remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/menu-versions/{id}/items/{itemId}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the options of a dish in a draft */
+        put: operations["staff-version-groups"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -628,6 +768,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/menus/{id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set when a menu is offered, and to which kinds of orders */
+        put: operations["staff-menu-schedule"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/menus/{id}/versions": {
         parameters: {
             query?: never;
@@ -644,6 +801,94 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/menus/{id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a menu off sale until a version of it is published again */
+        post: operations["staff-menu-withdraw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/option-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List groups of options */
+        get: operations["staff-option-group-list"];
+        put?: never;
+        /** Add a group of options */
+        post: operations["staff-option-group-add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/option-groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Archive a group of options that is on no menu; orders still refer to it */
+        delete: operations["staff-option-group-retire"];
+        options?: never;
+        head?: never;
+        /** Edit a group of options */
+        patch: operations["staff-option-group-edit"];
+        trace?: never;
+    };
+    "/api/option-groups/{id}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add an option to a group */
+        post: operations["staff-option-add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/options/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Archive an option that is active on no menu; orders still refer to it */
+        delete: operations["staff-option-retire"];
+        options?: never;
+        head?: never;
+        /** Edit an option */
+        patch: operations["staff-option-edit"];
         trace?: never;
     };
     "/api/orders": {
@@ -712,6 +957,24 @@ export interface paths {
         /** Cancel an unpaid order */
         post: operations["staff-order-cancel"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/orders/{id}/discount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the discount of an unpaid order */
+        put: operations["order-discount"];
+        post?: never;
+        /** Remove the discount of an unpaid order */
+        delete: operations["order-discount-remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -989,6 +1252,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pricing-profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the usual taxes of countries */
+        get: operations["staff-pricing-profiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/carts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View carts without an order */
+        get: operations["report-carts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/day": {
         parameters: {
             query?: never;
@@ -1032,6 +1329,23 @@ export interface paths {
         };
         /** View unpaid orders: timed out, cancelled or abandoned */
         get: operations["report-expired"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View which options guests choose */
+        get: operations["report-options"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1125,6 +1439,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reports/taxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View turnover and taxes by rate */
+        get: operations["report-taxes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/tickets": {
         parameters: {
             query?: never;
@@ -1134,6 +1465,23 @@ export interface paths {
         };
         /** View kitchen times by business date and hour */
         get: operations["report-tickets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View dishes looked at, added and ordered */
+        get: operations["report-views"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1403,6 +1751,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/system/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List e-mails that wait or failed, newest first */
+        get: operations["system-mail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/system/mail/{id}/send-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send an e-mail again */
+        post: operations["system-mail-again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/system/outbox": {
         parameters: {
             query?: never;
@@ -1535,6 +1917,58 @@ export interface paths {
         /** Replace a table's QR code; the old one stops working and the table is cleared */
         post: operations["staff-table-rotate"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tax-classes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tax classes of dishes */
+        get: operations["staff-tax-class-list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tax-classes/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set the tax class of dishes */
+        post: operations["staff-tax-class-assign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tax-classes/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add a tax class, or rename it */
+        put: operations["staff-tax-class-put"];
+        post?: never;
+        /** Delete a tax class that is not used */
+        delete: operations["staff-tax-class-drop"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1955,6 +2389,23 @@ export interface paths {
         patch: operations["cart-set"];
         trace?: never;
     };
+    "/cart/quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get the total of an order from your cart */
+        post: operations["cart-quote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/categories": {
         parameters: {
             query?: never;
@@ -1981,6 +2432,23 @@ export interface paths {
         };
         /** Follow availability live: every item first, then each change */
         get: operations["availability-events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/branch/{branchId}/popular": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the dishes that sell best today and can be ordered now */
+        get: operations["popular"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2035,6 +2503,23 @@ export interface paths {
         put?: never;
         /** Place an order */
         post: operations["order-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/order/quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get the total of an order before placing it */
+        post: operations["order-quote"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2143,6 +2628,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cis/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Report dishes that a guest has looked at or added, at most 100 at once */
+        post: operations["guest-views"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cis/visit/{visitId}/call": {
         parameters: {
             query?: never;
@@ -2219,7 +2721,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List all dishes, whatever menu they are on */
+        /** List the dishes of all published menus */
         get: operations["dish-list"];
         put?: never;
         post?: never;
@@ -2384,6 +2886,76 @@ export interface paths {
         patch: operations["me-change"];
         trace?: never;
     };
+    "/me/dishes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View the dishes that you have seen and order often */
+        get: operations["me-dishes"];
+        put?: never;
+        post?: never;
+        /** Delete your history of dishes */
+        delete: operations["me-dishes-clear"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a code to a new e-mail address */
+        post: operations["me-email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/email/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change your e-mail address with the code sent to it */
+        post: operations["me-email-change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View which e-mails you get */
+        get: operations["me-mail"];
+        /** Choose which e-mails you get */
+        put: operations["me-mail-choose"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/password": {
         parameters: {
             query?: never;
@@ -2465,6 +3037,23 @@ export interface paths {
         post?: never;
         /** Log out one of your devices */
         delete: operations["me-session-end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Report dishes that you have looked at or added */
+        post: operations["me-views"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2670,6 +3259,17 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        AccountMailChoices: {
+            /**
+             * @description Language of e-mails about orders. If omitted, the language of the restaurant.
+             * @enum {string}
+             */
+            locale?: "en" | "vi" | "zh-TW";
+            /** @description An e-mail when an order is ready. */
+            orderReady: boolean;
+            /** @description An e-mail when an order was received. */
+            orderReceived: boolean;
+        };
         AccountPinBody: {
             /** @description 4 to 8 digits. It cannot be read again. */
             pin: string;
@@ -2721,6 +3321,8 @@ export interface components {
         AddInputBody: {
             branchId?: string;
             dishId: string;
+            /** @description Options of one unit. The same dish with other options is another line. */
+            options?: components["schemas"]["CartChosenOption"][];
             /** Format: int64 */
             quantity: number;
         };
@@ -2758,6 +3360,28 @@ export interface components {
              * @description For a count: the available quantity.
              */
             quantity: number;
+        };
+        AnalyticsHistoryView: {
+            /** @description Dishes that you have looked at, newest first. */
+            seen: string[];
+            /** @description Dishes that you have ordered at least twice within a year, most orders first. */
+            usual: string[];
+        };
+        AnalyticsPopularView: {
+            /** @description Best first; empty if too few dishes have sold enough. */
+            dishIds: string[];
+        };
+        AnalyticsViewsBody: {
+            /** @description Dishes that were added to a cart. */
+            added?: string[];
+            /** @description Pages that were opened. */
+            pages?: ("menu" | "dish" | "cart" | "checkout")[];
+            /** @description Dishes whose card or details were looked at. */
+            viewed?: string[];
+        };
+        AttachInBody: {
+            itemIds: string[];
+            settings: components["schemas"]["CatalogGroupSettings"];
         };
         AuditEntry: {
             action: string;
@@ -2898,18 +3522,26 @@ export interface components {
             /** @enum {string} */
             reason: "BILL" | "HELP" | "WATER";
         };
+        CartChosenOption: {
+            optionId: string;
+            options?: components["schemas"]["CartOptionQty"][];
+            /** Format: int64 */
+            qty: number;
+        };
         CartItem: {
             cartId: string;
             dishId: string;
             id: string;
             imageUrl: string | null;
-            /** @description false if the dish is no longer on the menu. */
+            /** @description false if the dish is no longer on the menu, or not with these options. */
             isAvailable: boolean;
             /** @description Whether fewer units are left than the quantity in the cart. */
             isSoldOut: boolean;
             /** @description The menu item; null if the dish is not on the menu. */
             itemId: string | null;
             name: string;
+            /** @description Options of one unit; absent if there are none. The price includes them. */
+            options?: components["schemas"]["CartOption"][];
             /**
              * Format: int64
              * @description The price when the dish was last added.
@@ -2931,6 +3563,29 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        CartOption: {
+            /** @description null if the menu does not offer the line's options any more. */
+            groupId: string | null;
+            /** @description Empty if the menu does not offer the line's options any more. */
+            name: string;
+            optionId: string;
+            options?: components["schemas"]["CartShownOption"][];
+            /**
+             * Format: int64
+             * @description Price of one on the menu, before free units and credits.
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description In one unit of the dish, or of the option above.
+             */
+            qty: number;
+        };
+        CartOptionQty: {
+            optionId: string;
+            /** Format: int64 */
+            qty: number;
+        };
         CartSharedLine: {
             id: string;
             itemId: string;
@@ -2939,6 +3594,8 @@ export interface components {
             /** @description In the language of the response, also for a dish that is no longer on the menu. */
             name: string;
             notes: string;
+            /** @description Options of one unit; absent if there are none. */
+            options?: components["schemas"]["CartOption"][];
             /**
              * Format: int64
              * @description Number of the phone that added the line; the same numbers as in the list of orders.
@@ -2952,6 +3609,23 @@ export interface components {
             lines: components["schemas"]["CartSharedLine"][];
             /** Format: int64 */
             version: number;
+        };
+        CartShownOption: {
+            /** @description null if the menu does not offer the line's options any more. */
+            groupId: string | null;
+            /** @description Empty if the menu does not offer the line's options any more. */
+            name: string;
+            optionId: string;
+            /**
+             * Format: int64
+             * @description Price of one on the menu, before free units and credits.
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description In one unit of the dish, or of the option above.
+             */
+            qty: number;
         };
         CartView: {
             branchId: string;
@@ -2967,6 +3641,26 @@ export interface components {
             totalPrice: number;
             /** Format: int64 */
             version: number;
+        };
+        CatalogAllergens: {
+            /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+            contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+            /** @description Traces are possible. */
+            mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+        };
+        CatalogAllergensEdit: {
+            /** @description GS1 codes, as in responses; with both lists empty, none of the 14 are contained. */
+            contains: string[];
+            /** @description false removes the declaration; the lists are empty then. */
+            declared: boolean;
+            mayContain: string[];
+        };
+        CatalogAttached: {
+            /**
+             * Format: int64
+             * @description Number of dishes that have the group now.
+             */
+            items: number;
         };
         CatalogAvailability: {
             bizDate: string;
@@ -3029,6 +3723,8 @@ export interface components {
             items: components["schemas"]["CatalogItemAvailability"][];
             /** @description 0 if no version is published. */
             menuVersionId: string;
+            /** @description The options of the menu, each once. */
+            options: components["schemas"]["CatalogOptionAvailability"][];
             paused: components["schemas"]["CatalogPausedBranch"];
             /** Format: int64 */
             total: number;
@@ -3094,6 +3790,26 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
+        CatalogChargeRule: {
+            /**
+             * Format: int64
+             * @description In minor units, per order.
+             */
+            amount?: number;
+            /**
+             * @description Whether a percent is taken after discounts (POST, the default) or before.
+             * @enum {string}
+             */
+            base?: "POST" | "PRE";
+            /** @description Empty: all kinds of orders. */
+            kinds: string[];
+            names: {
+                [key: string]: string;
+            };
+            percent?: string;
+            /** @description Whether it is taxed like the dishes, in proportion to their rates. */
+            taxed?: boolean;
+        };
         CatalogCountry: {
             /** Format: int64 */
             bizDayStartHour: number;
@@ -3103,11 +3819,33 @@ export interface components {
             /** @description If there are several, a new branch must name one. */
             timezones: string[];
         };
+        CatalogDiscountKind: {
+            /**
+             * Format: int64
+             * @description For AMOUNT; absent: entered by the staff.
+             */
+            amount?: number;
+            code: string;
+            /** @description The most that managers may take off, as a part of the goods; owners and administrators may take off everything. Absent: no limit. */
+            maxPercent?: string;
+            names: {
+                [key: string]: string;
+            };
+            /** @description For PERCENT; absent: entered by the staff. */
+            percent?: string;
+            reasonRequired?: boolean;
+            /** @enum {string} */
+            type: "PERCENT" | "AMOUNT" | "COMP";
+        };
         CatalogDish: {
+            /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+            allergens: components["schemas"]["CatalogAllergens"];
             categoryId: string;
             descriptions: {
                 [key: string]: string;
             };
+            /** @description The diets that it is made for; a missing one is not promised. */
+            diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
             id: string;
             /** @description null without a picture, and for pictures that were not uploaded here. */
             imageId: string | null;
@@ -3118,19 +3856,27 @@ export interface components {
             /** @description Whether the dish is on a published menu of any branch. */
             onMenu: boolean;
             retired: boolean;
+            /** @description Code of its tax class; null if not stated. */
+            taxClass: string | null;
             /** Format: date-time */
             updatedAt: string;
         };
         CatalogDishEdit: {
+            /** @description Replaces the declaration about all 14 allergens. */
+            allergens?: components["schemas"]["CatalogAllergensEdit"];
             categoryId?: string;
             descriptions?: {
                 [key: string]: string;
             };
+            /** @description Replaces the diets: VEGETARIAN, VEGAN, HALAL, KOSHER. */
+            diets?: string[];
             /** @description Empty removes the image. */
             imageId?: string;
             names?: {
                 [key: string]: string;
             };
+            /** @description Code of a tax class; empty removes it. */
+            taxClass?: string;
         };
         CatalogEntry: {
             /**
@@ -3149,6 +3895,43 @@ export interface components {
              * @description Position within the category; if omitted, it stays unchanged, or comes last for a new item.
              */
             sort?: number;
+        };
+        CatalogGroupSetting: {
+            credit: boolean;
+            defaultsCharge: boolean;
+            /** Format: int64 */
+            free: number;
+            groupId: string;
+            /**
+             * Format: int64
+             * @description null for no limit.
+             */
+            max: number | null;
+            /** Format: int64 */
+            maxEach: number;
+            /** Format: int64 */
+            min: number;
+            /** @description In the order in which guests see them. */
+            options: components["schemas"]["CatalogPricedSetting"][];
+            /** @description The option of another group here that the group belongs to; if omitted, it belongs to the dish. */
+            parentOptionId?: string;
+        };
+        CatalogGroupSettings: {
+            credit: boolean;
+            defaultsCharge: boolean;
+            /** Format: int64 */
+            free: number;
+            /**
+             * Format: int64
+             * @description null for no limit.
+             */
+            max: number | null;
+            /** Format: int64 */
+            maxEach: number;
+            /** Format: int64 */
+            min: number;
+            /** @description In the order in which guests see them. */
+            options: components["schemas"]["CatalogPricedSetting"][];
         };
         CatalogHoursException: {
             date: string;
@@ -3208,6 +3991,8 @@ export interface components {
              */
             dailyQuota: number | null;
             dishId: string;
+            /** @description Options, in the order in which guests see them. */
+            groups: components["schemas"]["CatalogLineGroup"][];
             imageUrl: string | null;
             isActive: boolean;
             itemId: string;
@@ -3222,6 +4007,52 @@ export interface components {
             /** Format: int64 */
             sort: number;
         };
+        CatalogLineGroup: {
+            /** @description Substitution pricing: the prices of the defaults are subtracted. */
+            credit: boolean;
+            /** @description Whether a chosen default costs its price. */
+            defaultsCharge: boolean;
+            /**
+             * Format: int64
+             * @description Units that cost nothing.
+             */
+            free: number;
+            groupId: string;
+            /** @enum {string} */
+            kind: "SIZE" | "CHOICE" | "COMBO";
+            /**
+             * Format: int64
+             * @description null for no limit.
+             */
+            max: number | null;
+            /**
+             * Format: int64
+             * @description Most units of one option.
+             */
+            maxEach: number;
+            /** Format: int64 */
+            min: number;
+            names: {
+                [key: string]: string;
+            };
+            options: components["schemas"]["CatalogLineOption"][];
+            /** @description The option that the group belongs to; null: the dish. */
+            parentOptionId: string | null;
+            /** Format: int64 */
+            sort: number;
+        };
+        CatalogLineOption: {
+            isActive: boolean;
+            isDefault: boolean;
+            names: {
+                [key: string]: string;
+            };
+            optionId: string;
+            /** Format: int64 */
+            price: number;
+            /** Format: int64 */
+            sort: number;
+        };
         CatalogListBranch: {
             items: components["schemas"]["CatalogBranch"][];
             /** Format: int64 */
@@ -3232,8 +4063,18 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        CatalogListPricingProfile: {
+            items: components["schemas"]["CatalogPricingProfile"][];
+            /** Format: int64 */
+            total: number;
+        };
         CatalogListPublicBranch: {
             items: components["schemas"]["CatalogPublicBranch"][];
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListTaxClass: {
+            items: components["schemas"]["CatalogTaxClass"][];
             /** Format: int64 */
             total: number;
         };
@@ -3257,6 +4098,15 @@ export interface components {
         };
         CatalogListedMenuInfo: {
             items: components["schemas"]["CatalogMenuInfo"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        CatalogListedOptionGroupInfo: {
+            items: components["schemas"]["CatalogOptionGroupInfo"][];
             /** Format: int64 */
             page: number;
             /** Format: int64 */
@@ -3308,15 +4158,18 @@ export interface components {
             name: string;
             /** @description The published version; null if there is none. */
             publishedVersionId: string | null;
+            schedule: components["schemas"]["CatalogMenuSchedule"];
         };
         CatalogMenuRequest: {
             branchId: string;
             /** @description Ignored by this route. */
             customerToken?: string;
-            /** @description Must be a table of the branch. */
+            /** @description Must be a table of the branch. Without it, the menu has the dishes to take away and for delivery. */
             tableId?: string;
         };
         CatalogMenuRow: {
+            /** @description Replaces the declaration about all 14 allergens. */
+            allergens?: components["schemas"]["CatalogAllergensEdit"];
             /** @description The values that the client has read. If others are stored by now, nothing is written. */
             before?: components["schemas"]["CatalogMenuRowState"];
             categoryId?: string;
@@ -3328,6 +4181,8 @@ export interface components {
             descriptions?: {
                 [key: string]: string;
             };
+            /** @description Replaces the diets: VEGETARIAN, VEGAN, HALAL, KOSHER. */
+            diets?: string[];
             /** @description If omitted, a new dish is created. */
             dishId?: string;
             /** @description Empty removes the image. */
@@ -3340,6 +4195,8 @@ export interface components {
              * @description In minor units of the branch's currency.
              */
             price: number;
+            /** @description Code of a tax class; empty removes it. */
+            taxClass?: string;
         };
         CatalogMenuRowState: {
             categoryId: string;
@@ -3366,6 +4223,23 @@ export interface components {
             /** @description null if nothing had to be written and there is no draft. */
             versionId: string | null;
         };
+        CatalogMenuSchedule: {
+            /** @description First business date, such as 2026-12-24; empty: no limit. */
+            fromDate: string;
+            /** @description Kinds of orders that it is offered to; empty: all. */
+            kinds: string[];
+            /**
+             * Format: int64
+             * @description Only the menus with the highest priority are offered at a time.
+             */
+            priority: number;
+            /** @description Last business date; empty: no limit. */
+            throughDate: string;
+            /** @description By mon, tue, wed, thu, fri, sat, sun, in local time. Without any day the menu is offered at all hours. */
+            weekly: {
+                [key: string]: components["schemas"]["CatalogPeriod"][];
+            };
+        };
         CatalogMenuTemplates: {
             currency: string;
             items: components["schemas"]["CatalogReadyMenu"][];
@@ -3386,15 +4260,21 @@ export interface components {
             timezone?: string;
         };
         CatalogNewDish: {
+            /** @description Replaces the declaration about all 14 allergens. */
+            allergens?: components["schemas"]["CatalogAllergensEdit"];
             categoryId: string;
             descriptions?: {
                 [key: string]: string;
             };
+            /** @description Replaces the diets: VEGETARIAN, VEGAN, HALAL, KOSHER. */
+            diets?: string[];
             imageId?: string;
             /** @description By locale, at least one. */
             names: {
                 [key: string]: string;
             };
+            /** @description Code of a tax class. */
+            taxClass?: string;
         };
         CatalogNewLine: {
             /**
@@ -3419,6 +4299,26 @@ export interface components {
             branchId: string;
             name: string;
         };
+        CatalogNewOption: {
+            /** @description Replaces the declaration about all 14 allergens. */
+            allergens?: components["schemas"]["CatalogAllergensEdit"];
+            /** @description Replaces the diets: VEGETARIAN, VEGAN, HALAL, KOSHER. */
+            diets?: string[];
+            /** @description Required in a group of kind COMBO, and only there. */
+            dishId?: string;
+            /** @description By locale, at least one. */
+            names: {
+                [key: string]: string;
+            };
+            shortName?: string;
+            /**
+             * Format: int64
+             * @description Position within the group; if omitted, it comes last.
+             */
+            sort?: number;
+            /** @description Code of a tax class; if omitted, that of the dish. */
+            taxClass?: string;
+        };
         CatalogOffItem: {
             /**
              * Format: int64
@@ -3442,6 +4342,14 @@ export interface components {
             /** Format: date-time */
             since: string;
         };
+        CatalogOffOption: {
+            by: string;
+            optionId: string;
+            /** Format: date-time */
+            since: string;
+            /** @description RESTORED or an instant. */
+            until: string;
+        };
         CatalogOffRequest: {
             /** @description RESTORED, END_OF_DAY, or an instant. */
             until: string;
@@ -3453,6 +4361,79 @@ export interface components {
             weekly: {
                 [key: string]: components["schemas"]["CatalogPeriod"][];
             };
+        };
+        CatalogOptionAvailability: {
+            eightySixedBy: string | null;
+            /** @description RESTORED or an instant; null while the option is on sale. */
+            eightySixedUntil: string | null;
+            groupId: string;
+            groupNames: {
+                [key: string]: string;
+            };
+            /** @description false while it is 86'd, or its stock or dish is sold out. */
+            isAvailable: boolean;
+            names: {
+                [key: string]: string;
+            };
+            optionId: string;
+        };
+        CatalogOptionEdit: {
+            /** @description Replaces the declaration about all 14 allergens. */
+            allergens?: components["schemas"]["CatalogAllergensEdit"];
+            /** @description Replaces the diets: VEGETARIAN, VEGAN, HALAL, KOSHER. */
+            diets?: string[];
+            names?: {
+                [key: string]: string;
+            };
+            shortName?: string;
+            /** Format: int64 */
+            sort?: number;
+            /** @description Empty: the tax class of the dish. */
+            taxClass?: string;
+        };
+        CatalogOptionGroupEdit: {
+            names?: {
+                [key: string]: string;
+            };
+            note?: string;
+        };
+        CatalogOptionGroupInfo: {
+            id: string;
+            /** @enum {string} */
+            kind: "SIZE" | "CHOICE" | "COMBO";
+            names: {
+                [key: string]: string;
+            };
+            /** @description For the staff. */
+            note: string;
+            /** @description In the order of the library, archived ones included. */
+            options: components["schemas"]["CatalogOptionInfo"][];
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Number of dishes on published menus that have the group.
+             */
+            usedBy: number;
+        };
+        CatalogOptionInfo: {
+            /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+            allergens: components["schemas"]["CatalogAllergens"];
+            /** @description The diets that it is made for; a missing one is not promised. */
+            diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
+            /** @description The dish that the option of a combo stands for; null for other options. */
+            dishId: string | null;
+            id: string;
+            names: {
+                [key: string]: string;
+            };
+            retired: boolean;
+            /** @description For the kitchen; empty: the name. */
+            shortName: string;
+            /** Format: int64 */
+            sort: number;
+            /** @description null: the tax class of the dish. */
+            taxClass: string | null;
         };
         CatalogPauseRequest: {
             /**
@@ -3511,6 +4492,44 @@ export interface components {
              * @description In minor units of the branch's currency.
              */
             price: number;
+        };
+        CatalogPricedSetting: {
+            isActive: boolean;
+            isDefault: boolean;
+            optionId: string;
+            /**
+             * Format: int64
+             * @description In minor units of the branch's currency.
+             */
+            price: number;
+        };
+        CatalogPricing: {
+            /** @enum {string} */
+            discountRounding: "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN";
+            /** @description The discounts that staff may apply. */
+            discounts: components["schemas"]["CatalogDiscountKind"][];
+            /**
+             * @description Whether the prices of menus contain the taxes.
+             * @enum {string}
+             */
+            priceMode: "INCLUSIVE" | "EXCLUSIVE";
+            /** @description Without any, nothing is taxed. */
+            rates: components["schemas"]["CatalogTaxRate"][];
+            rules: components["schemas"]["CatalogTaxRule"][];
+            serviceCharges: components["schemas"]["CatalogChargeRule"][];
+            /** @enum {string} */
+            taxRounding: "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN";
+            /**
+             * @description Where taxes are rounded: once per rate and bill, or per line.
+             * @enum {string}
+             */
+            taxScope: "BILL" | "LINE";
+        };
+        CatalogPricingProfile: {
+            /** @description ISO 3166-1, two letters. */
+            country: string;
+            name: string;
+            pricing: components["schemas"]["CatalogPricing"];
         };
         CatalogPublicBranch: {
             currency: string;
@@ -3574,9 +4593,46 @@ export interface components {
              * @description null if there is no quota.
              */
             remaining: number | null;
+            /** @description Options of the dish that cannot be ordered now; absent if all can. */
+            soldOutOptions?: string[];
         };
         CatalogRestored: {
             itemId: string;
+        };
+        CatalogRestoredOption: {
+            optionId: string;
+        };
+        CatalogTaxClass: {
+            code: string;
+            /**
+             * Format: int64
+             * @description Number of its dishes, without archived ones.
+             */
+            dishes: number;
+            names: {
+                [key: string]: string;
+            };
+        };
+        CatalogTaxRate: {
+            /** @description Entries with the same code must not overlap in time. */
+            code: string;
+            /** @description For the staff, such as the law it comes from. */
+            name?: string;
+            percent: string;
+            /** @description First local date; absent: since ever. */
+            validFrom?: string;
+            /** @description Last local date; absent: until further notice. */
+            validTo?: string;
+        };
+        CatalogTaxRule: {
+            /**
+             * @description Absent: for the kinds of orders without a rule of their own.
+             * @enum {string}
+             */
+            kind?: "DINE_IN" | "DELIVERY" | "PICKUP";
+            /** @description The code of a rate. */
+            rate: string;
+            taxClass: string;
         };
         CatalogTemplateImport: {
             dryRun?: boolean;
@@ -3660,14 +4716,30 @@ export interface components {
             /** @enum {string} */
             method: "COUNTER";
         };
+        DiscountInputBody: {
+            /**
+             * Format: int64
+             * @description Only for an AMOUNT discount without a value.
+             */
+            amount?: number;
+            /** @description A discount of the branch's pricing. */
+            code: string;
+            /** @description Only for a PERCENT discount without a value. */
+            percent?: string;
+            reason?: string;
+        };
         DocumentCategory: {
             description: string;
             id: string;
             name: string;
         };
         DocumentDish: {
-            /** @description Whether the dish is on a published menu. The branch's menu has the units left. */
+            /** @description Whether a branch can sell the dish now. */
             available: boolean;
+            /** @description By the id of a branch that has the dish on a published menu. At most some seconds old. */
+            branches: {
+                [key: string]: components["schemas"]["DocumentSale"];
+            };
             categoryId: string;
             currency: string | null;
             description: string;
@@ -3679,6 +4751,16 @@ export interface components {
              * @description Price on the menu of the restaurant's first branch with the dish; null if no branch has it.
              */
             price: number | null;
+            /**
+             * Format: int64
+             * @description Units sold in all branches on the current business date.
+             */
+            soldToday: number | null;
+            /**
+             * Format: int64
+             * @description Units left in all branches; null if nothing limits them.
+             */
+            stock: number | null;
         };
         DocumentListCategory: {
             items: components["schemas"]["DocumentCategory"][];
@@ -3689,6 +4771,20 @@ export interface components {
             items: components["schemas"]["DocumentDish"][];
             /** Format: int64 */
             total: number;
+        };
+        DocumentSale: {
+            /** @description Whether the branch can sell the dish now: it is open, a menu with the dish is in force, and units are left. */
+            available: boolean;
+            /**
+             * Format: int64
+             * @description Units of paid orders of the current business date.
+             */
+            soldToday: number;
+            /**
+             * Format: int64
+             * @description Units left; null if nothing limits them, or if the dish is not offered now.
+             */
+            stock: number | null;
         };
         DocumentVerification: {
             clean: boolean;
@@ -3711,6 +4807,16 @@ export interface components {
             /** @description Empty for none. A table that changes its section leaves the floor plan. */
             section?: string;
         };
+        EmailConfirmInBody: {
+            code: string;
+            /** @description The new address. */
+            email: string;
+        };
+        EmailInBody: {
+            currentPassword: string;
+            /** @description The new address. The response is the same if another account has it, and no code is sent then. */
+            email: string;
+        };
         FieldError: {
             /** @description A stable code for programs, such as no_url, if the kind of error has one. */
             code?: string;
@@ -3725,6 +4831,10 @@ export interface components {
              * @enum {string}
              */
             state: "SENDING" | "DONE";
+        };
+        GroupsInBody: {
+            /** @description In the order in which guests see them; they replace all groups of the dish. */
+            groups: components["schemas"]["CatalogGroupSetting"][];
         };
         HireInBody: {
             address?: string;
@@ -3765,6 +4875,8 @@ export interface components {
             bytes: number;
             /** Format: int64 */
             keys: number;
+            /** @description The keys with most members or bytes, at most three. */
+            longest: components["schemas"]["KeyauditKey"][];
             pattern: string;
             type: string;
         };
@@ -3774,10 +4886,34 @@ export interface components {
             kind: string;
             samples: string[];
         };
+        KeyauditKey: {
+            /**
+             * Format: int64
+             * @description Memory with the server's overhead; 0 if the server does not say.
+             */
+            bytes: number;
+            key: string;
+            /**
+             * Format: int64
+             * @description Members, fields or entries; of a string, bytes.
+             */
+            length: number;
+            type: string;
+        };
         KeyauditNode: {
             addr: string;
             /** Format: int64 */
             keys: number;
+            /**
+             * Format: int64
+             * @description maxmemory; 0: no limit.
+             */
+            limitBytes: number;
+            /**
+             * Format: int64
+             * @description Of the whole server; 0 for an embedded store.
+             */
+            usedBytes: number;
         };
         KeyauditReport: {
             clean: boolean;
@@ -3787,6 +4923,8 @@ export interface components {
             keys: number;
             /** Format: double */
             keysPerSecond: number;
+            /** @description The keys that need most memory, at most ten. */
+            largest: components["schemas"]["KeyauditKey"][];
             nodes: components["schemas"]["KeyauditNode"][];
             /** Format: double */
             seconds: number;
@@ -3812,6 +4950,17 @@ export interface components {
         MemberPayInputBody: {
             method: string;
         };
+        MemberViewsInputBody: {
+            /** @description Dishes that were added to a cart. */
+            added?: string[];
+            branchId: string;
+            /** @description Dishes whose details you opened; they are your history. */
+            opened?: string[];
+            /** @description Pages that were opened. */
+            pages?: ("menu" | "dish" | "cart" | "checkout")[];
+            /** @description Dishes whose card or details were looked at. */
+            viewed?: string[];
+        };
         MenufileCellProblem: {
             code: string;
             /** @description As the header names it; empty for the whole row. */
@@ -3822,6 +4971,15 @@ export interface components {
              * @description As a spreadsheet program numbers it; 0 for the whole file.
              */
             row: number;
+        };
+        OptionGroupAddInBody: {
+            /** @enum {string} */
+            kind: "SIZE" | "CHOICE" | "COMBO";
+            /** @description By locale, at least one. */
+            names: {
+                [key: string]: string;
+            };
+            note?: string;
         };
         OrderingAttempt: {
             /** Format: int64 */
@@ -3909,6 +5067,32 @@ export interface components {
             /** @description Open tickets by time of payment; a voided ticket stays until it is cleared. At most 300. */
             tickets: components["schemas"]["OrderingTicket"][];
         };
+        OrderingBreakdown: {
+            /** Format: int64 */
+            discount: number;
+            /** @description Name of the discount by locale; a voucher and a discount of the staff are joined by +. */
+            discountNames?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Prices times quantities.
+             */
+            goods: number;
+            /**
+             * @description INCLUSIVE: the taxes are contained in the prices. EXCLUSIVE: they are added.
+             * @enum {string}
+             */
+            priceMode: "INCLUSIVE" | "EXCLUSIVE";
+            /** Format: int64 */
+            rounding: number;
+            /** Format: int64 */
+            service: number;
+            /** @description By rate, the highest first. A rate of 0 is listed. */
+            taxes: components["schemas"]["PriceTax"][];
+            /** Format: int64 */
+            total: number;
+        };
         OrderingCanceled: {
             id: string;
             paymentStatus: string;
@@ -3952,6 +5136,14 @@ export interface components {
             receiverNote?: string;
             /** @description In E.164 or national format. */
             receiverPhone: string;
+            /** @description Code of a voucher. */
+            voucher?: string;
+        };
+        OrderingChosenOption: {
+            optionId: string;
+            options?: components["schemas"]["OrderingOptionQty"][];
+            /** Format: int64 */
+            qty: number;
         };
         OrderingCreateBody: {
             /** @description Chosen by the client; the same id and body return the same order. */
@@ -3968,12 +5160,16 @@ export interface components {
             /** @description COUNTER, VNPAY, LINEPAY or SANDBOX, if available. */
             paymentMethod: string;
             visitId?: string;
+            /** @description Code of a voucher. */
+            voucher?: string;
         };
         OrderingCreateItem: {
             itemId: string;
             /** @description The line of the table's shared cart that is ordered. The order removes it from the cart. If the cart has no such line with this dish, quantity and note, the answer is cart_changed. */
             lineId?: string;
             notes?: string;
+            /** @description Options of one unit. Groups with a minimum are required; defaults are not added. */
+            options?: components["schemas"]["OrderingChosenOption"][];
             /** Format: int64 */
             qty: number;
         };
@@ -3994,6 +5190,8 @@ export interface components {
         };
         OrderingDetail: {
             bizDate: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;
             currency: string;
             /**
@@ -4034,8 +5232,12 @@ export interface components {
             categoryId: string;
             dishId: string;
             name: string;
+            /** @description How many units of each other option these portions have. */
+            options?: components["schemas"]["OrderingOptionCount"][];
             /** Format: int64 */
             qty: number;
+            /** @description Kitchen name of the size; each size of a dish has its own entry. */
+            size?: string;
         };
         OrderingException: {
             /** Format: int64 */
@@ -4068,13 +5270,22 @@ export interface components {
             itemId: string;
             name: string;
             notes: string;
+            /** @description Chosen options of one unit; absent if there are none. The line's price includes them. */
+            options?: components["schemas"]["OrderingOrderedOption"][];
             /** Format: int64 */
             price: number;
             /** Format: int64 */
             qty: number;
         };
+        OrderingListVoucher: {
+            items: components["schemas"]["OrderingVoucher"][];
+            /** Format: int64 */
+            total: number;
+        };
         OrderingListed: {
             bizDate: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             currency: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
@@ -4128,6 +5339,8 @@ export interface components {
         OrderingMemberDetail: {
             bizDate: string;
             branchId: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;
             currency: string;
             /**
@@ -4170,6 +5383,8 @@ export interface components {
         OrderingMemberOrder: {
             bizDate: string;
             branchId: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             currency: string;
             id: string;
             items: components["schemas"]["OrderingItem"][];
@@ -4234,6 +5449,48 @@ export interface components {
             /** @enum {string} */
             event: "PLACED" | "PAID" | "CANCELED" | "REFUND_DUE" | "REFUNDED" | "ACCEPTED" | "PREPARING" | "READY" | "SERVED" | "COMPLETED";
         };
+        OrderingOptionCount: {
+            name: string;
+            optionId: string;
+            /** Format: int64 */
+            qty: number;
+        };
+        OrderingOptionQty: {
+            optionId: string;
+            /** Format: int64 */
+            qty: number;
+        };
+        OrderingOptionSnapshot: {
+            groupId: string;
+            name: string;
+            optionId: string;
+            /**
+             * Format: int64
+             * @description Price of one on the menu, before free units and credits.
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description In one unit of the dish, or of the option above.
+             */
+            qty: number;
+        };
+        OrderingOrderedOption: {
+            groupId: string;
+            name: string;
+            optionId: string;
+            options?: components["schemas"]["OrderingOptionSnapshot"][];
+            /**
+             * Format: int64
+             * @description Price of one on the menu, before free units and credits.
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description In one unit of the dish, or of the option above.
+             */
+            qty: number;
+        };
         OrderingPaymentInfo: {
             method: string;
             redirectUrl: string | null;
@@ -4256,6 +5513,18 @@ export interface components {
             version: number;
             /** @description Whether the order is or will be refunded in full, so that nothing of it must be cooked. */
             voided: boolean;
+        };
+        OrderingQuoteBody: {
+            items: components["schemas"]["OrderingCreateItem"][];
+            menuVersionId: string;
+            /** @description Code of a voucher. */
+            voucher?: string;
+        };
+        OrderingQuoted: {
+            breakdown: components["schemas"]["OrderingBreakdown"];
+            currency: string;
+            /** Format: int64 */
+            total: number;
         };
         OrderingReceiver: {
             address: string;
@@ -4284,6 +5553,8 @@ export interface components {
         };
         OrderingStaffDetail: {
             bizDate: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;
             currency: string;
             /**
@@ -4328,6 +5599,8 @@ export interface components {
         };
         OrderingStaffOrder: {
             bizDate: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;
             /** Format: date-time */
             createdAt: string;
@@ -4406,6 +5679,8 @@ export interface components {
         };
         OrderingSummary: {
             bizDate: string;
+            /** @description How the total is made up; absent if it is the sum of the items. */
+            breakdown?: components["schemas"]["OrderingBreakdown"];
             currency: string;
             id: string;
             /** @example A-042 */
@@ -4487,6 +5762,8 @@ export interface components {
             /** @description In the kitchen's language. */
             name: string;
             notes: string;
+            /** @description With their kitchen names; absent if there are none. */
+            options?: components["schemas"]["OrderingOrderedOption"][];
             /** Format: int64 */
             qty: number;
             voided: boolean;
@@ -4495,6 +5772,78 @@ export interface components {
             orders: components["schemas"]["OrderingListed"][];
             /** Format: int64 */
             total: number;
+        };
+        OrderingVoucher: {
+            /** Format: date-time */
+            createdAt: string;
+            /** @description Code of one of the branch's discounts. */
+            discount: string;
+            /** @description First business date; absent: at once. */
+            from?: string;
+            /**
+             * Format: int64
+             * @description Uses by unpaid orders.
+             */
+            held: number;
+            /** @description The first two characters of the code. */
+            hint: string;
+            id: string;
+            /**
+             * Format: int64
+             * @description How many orders may use it in all; absent or 0: no limit.
+             */
+            maxUses?: number;
+            /**
+             * Format: int64
+             * @description Least sum of an order's items, in minor units.
+             */
+            minGoods?: number;
+            oncePerMember: boolean;
+            /** @description Last business date; absent: until it is ended. */
+            until?: string;
+            /**
+             * Format: int64
+             * @description Uses by paid orders.
+             */
+            used: number;
+        };
+        OrderingVoucherTerms: {
+            /** @description First business date; absent: at once. */
+            from?: string;
+            /**
+             * Format: int64
+             * @description How many orders may use it in all; absent or 0: no limit.
+             */
+            maxUses?: number;
+            /**
+             * Format: int64
+             * @description Least sum of an order's items, in minor units.
+             */
+            minGoods?: number;
+            /** @description Last business date; absent: until it is ended. */
+            until?: string;
+        };
+        OutboxStates: {
+            /**
+             * Format: int64
+             * @description Became dead letters in this period, of the relay or of a consumer.
+             */
+            dead: number;
+            /**
+             * Format: int64
+             * @description Counted among the newest 50000 events.
+             */
+            published: number;
+            /**
+             * Format: int64
+             * @description Refused, and waiting for another attempt.
+             */
+            retrying: number;
+            /**
+             * Format: int64
+             * @description Not tried yet.
+             */
+            waiting: number;
         };
         PasswordInBody: {
             currentPassword: string;
@@ -4646,6 +5995,8 @@ export interface components {
         PutInputBody: {
             itemId: string;
             notes?: string;
+            /** @description Options of one unit. */
+            options?: components["schemas"]["CartChosenOption"][];
             /** Format: int64 */
             qty: number;
         };
@@ -4660,12 +6011,40 @@ export interface components {
             events: number;
             type: string;
         };
+        QuoteCartInputBody: {
+            /** @description By default the cart's branch. */
+            branchId?: string;
+            /**
+             * @description DELIVERY by default.
+             * @enum {string}
+             */
+            kind?: "DELIVERY" | "PICKUP";
+            /** @description Code of a voucher. */
+            voucher?: string;
+        };
         Readiness: {
             checks: {
                 [key: string]: components["schemas"]["Check"];
             };
             /** @enum {string} */
             status: "ok" | "degraded" | "unavailable";
+        };
+        RedisdbServerMemory: {
+            addr: string;
+            /**
+             * Format: int64
+             * @description Since the server was started.
+             */
+            evictedKeys: number;
+            /**
+             * Format: int64
+             * @description maxmemory; 0: no limit.
+             */
+            limitBytes: number;
+            /** @description maxmemory-policy; empty if not reported. */
+            policy: string;
+            /** Format: int64 */
+            usedBytes: number;
         };
         RefreshInBody: {
             refreshToken: string;
@@ -4715,6 +6094,82 @@ export interface components {
             number: number;
             /** @description PAID means captured. */
             state: string;
+        };
+        ReportCartDay: {
+            /**
+             * Format: int64
+             * @description Of these, visits that ended without an order.
+             */
+            abandoned: number;
+            /**
+             * Format: int64
+             * @description Visits in which a guest added a dish to a cart.
+             */
+            begun: number;
+            date: string;
+            /**
+             * Format: int64
+             * @description The dishes in members' carts, at the prices when they were added.
+             */
+            memberAmount: number;
+            /**
+             * Format: int64
+             * @description Members' carts that have dishes and have not changed for a day, by the date of the last change.
+             */
+            memberCarts: number;
+            /**
+             * Format: int64
+             * @description Of these, visits that are open and have no order.
+             */
+            open: number;
+            /**
+             * Format: int64
+             * @description Of these, visits with an order.
+             */
+            ordered: number;
+        };
+        ReportCartFigures: {
+            /**
+             * Format: int64
+             * @description Of these, visits that ended without an order.
+             */
+            abandoned: number;
+            /**
+             * Format: int64
+             * @description Visits in which a guest added a dish to a cart.
+             */
+            begun: number;
+            /**
+             * Format: int64
+             * @description The dishes in members' carts, at the prices when they were added.
+             */
+            memberAmount: number;
+            /**
+             * Format: int64
+             * @description Members' carts that have dishes and have not changed for a day, by the date of the last change.
+             */
+            memberCarts: number;
+            /**
+             * Format: int64
+             * @description Of these, visits that are open and have no order.
+             */
+            open: number;
+            /**
+             * Format: int64
+             * @description Of these, visits with an order.
+             */
+            ordered: number;
+        };
+        ReportCartsView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            days: components["schemas"]["ReportCartDay"][];
+            from: string;
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
+            totals: components["schemas"]["ReportCartFigures"];
         };
         ReportCell: {
             /**
@@ -4978,6 +6433,70 @@ export interface components {
             to: string;
             totals: components["schemas"]["ReportHourly"];
         };
+        ReportInterest: {
+            /**
+             * Format: int64
+             * @description How often it was added to a cart.
+             */
+            added: number;
+            dishId: string;
+            /** @description Empty for a deleted dish. */
+            name: string;
+            /**
+             * Format: double
+             * @description orders divided by viewed.
+             */
+            orderedShare: number;
+            /**
+             * Format: int64
+             * @description Paid orders that contain it.
+             */
+            orders: number;
+            /**
+             * Format: int64
+             * @description How often phones showed the dish for a while or opened it; once per phone and page.
+             */
+            viewed: number;
+        };
+        ReportInterestSums: {
+            /** Format: int64 */
+            added: number;
+            /**
+             * Format: int64
+             * @description How often a cart was opened.
+             */
+            cartPages: number;
+            /**
+             * Format: int64
+             * @description How often the last page before an order was opened.
+             */
+            checkoutPages: number;
+            /**
+             * Format: int64
+             * @description How often the menu was opened.
+             */
+            menuPages: number;
+            /** Format: int64 */
+            viewed: number;
+        };
+        ReportInterestView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            from: string;
+            items: components["schemas"]["ReportInterest"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
+            /** Format: int64 */
+            total: number;
+            /** @description Totals of all pages. */
+            totals: components["schemas"]["ReportInterestSums"];
+        };
         ReportMoneySums: {
             /** Format: int64 */
             captured: number;
@@ -5001,6 +6520,49 @@ export interface components {
              * @description Payments that do not pay an order: paid twice, or too late.
              */
             returned: number;
+        };
+        ReportOption: {
+            /** @description Empty for a deleted dish. */
+            dish: string;
+            dishId: string;
+            /** @description Empty for a deleted group. */
+            group: string;
+            groupId: string;
+            /** @description As it was called in one of the orders. */
+            name: string;
+            optionId: string;
+            /**
+             * Format: double
+             * @description qty divided by portions; above 1 if a portion has several units.
+             */
+            perDish: number;
+            /**
+             * Format: int64
+             * @description Portions of the dish that were sold, with the option or without.
+             */
+            portions: number;
+            /**
+             * Format: int64
+             * @description Units of the option in paid orders.
+             */
+            qty: number;
+        };
+        ReportOptionsView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            from: string;
+            /** @description By dish, the most sold first, and by group, the most chosen option first. */
+            items: components["schemas"]["ReportOption"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
+            /** Format: int64 */
+            total: number;
         };
         ReportPaymentsView: {
             attempts: components["schemas"]["ReportAttempts"][];
@@ -5108,6 +6670,58 @@ export interface components {
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportRefundSums"];
+        };
+        ReportTaxDay: {
+            /**
+             * Format: int64
+             * @description The tax.
+             */
+            amount: number;
+            /**
+             * Format: int64
+             * @description Without the tax.
+             */
+            base: number;
+            date: string;
+            /**
+             * Format: int64
+             * @description Orders with an amount at this rate.
+             */
+            orders: number;
+            /** @description In percent; empty for amounts without a rate. */
+            rate: string;
+        };
+        ReportTaxSums: {
+            /** Format: int64 */
+            discount: number;
+            /**
+             * Format: int64
+             * @description Prices times quantities.
+             */
+            goods: number;
+            /** Format: int64 */
+            orders: number;
+            /** Format: int64 */
+            rounding: number;
+            /** Format: int64 */
+            service: number;
+            /** Format: int64 */
+            taxes: number;
+            /** Format: int64 */
+            total: number;
+        };
+        ReportTaxesView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            /** @description By business date, the highest rate first. */
+            days: components["schemas"]["ReportTaxDay"][];
+            from: string;
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
+            /** @description Of paid orders, without fully refunded ones. */
+            totals: components["schemas"]["ReportTaxSums"];
         };
         ReportTicketsView: {
             branchId: string;
@@ -5328,7 +6942,7 @@ export interface components {
             total: number;
         };
         StockRecipe: {
-            /** @description Empty for a dish without a recipe. */
+            /** @description Empty without a recipe. */
             lines: components["schemas"]["StockAmount"][];
         };
         StockReservation: {
@@ -5352,6 +6966,8 @@ export interface components {
         SystemAbout: {
             engines: components["schemas"]["SystemEngines"];
             goVersion: string;
+            /** @description Memory of each Redis master; empty without a Redis server. */
+            redisServers: components["schemas"]["RedisdbServerMemory"][];
             revision: string;
             /** @description Roles of this process: api, worker, relay. */
             roles: string[];
@@ -5362,10 +6978,20 @@ export interface components {
             version: string;
         };
         SystemDocuments: {
+            /**
+             * Format: int64
+             * @description Found by that comparison.
+             */
+            differences: number;
             /** Format: double */
             oldestAgeSeconds: number;
             /** Format: int64 */
             pending: number;
+            /**
+             * Format: date-time
+             * @description End of the last comparison of all documents with SQL; null before the first.
+             */
+            verifiedAt: string | null;
         };
         SystemEngines: {
             /** @enum {string} */
@@ -5409,10 +7035,47 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
+        SystemListedSystemMail: {
+            items: components["schemas"]["SystemMail"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        SystemMail: {
+            /** Format: int64 */
+            attempts: number;
+            branchId: string | null;
+            /** @description false if it had a one-time code, which is deleted with a failure. */
+            canSendAgain: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The next attempt, if it waits.
+             */
+            dueAt: string;
+            id: string;
+            /** @description Its language. */
+            locale: string;
+            orderId: string | null;
+            /** @description The last error; empty if there was none. */
+            reason: string;
+            /** @description The address without most of its local part. */
+            recipient: string;
+            /** @enum {string} */
+            state: "WAITING" | "FAILED";
+            /** @description What it is about, such as order_paid. */
+            template: string;
+        };
         SystemOutbox: {
             byType: components["schemas"]["QueuePendingCount"][];
             dead: components["schemas"]["QueueDeadLetterCount"][];
             documents: components["schemas"]["SystemDocuments"];
+            /** @description Events created in the last hour, by state. */
+            lastHour: components["schemas"]["OutboxStates"];
             /** Format: double */
             oldestAgeSeconds: number;
             /** Format: int64 */
@@ -5504,6 +7167,16 @@ export interface components {
         TakeOverInBody: {
             pin: string;
             userId: string;
+        };
+        TaxClassAssignInBody: {
+            dishIds: string[];
+            /** @description Empty removes the class. */
+            taxClass: string;
+        };
+        TaxClassInBody: {
+            names: {
+                [key: string]: string;
+            };
         };
         TestInputBody: {
             /** @description For mail: sends the message with this branch's sender. */
@@ -5677,6 +7350,28 @@ export interface components {
         };
         VisitTableRequest: {
             tableId: string;
+        };
+        VoucherCreateInputBody: {
+            /** @description Code of one of the branch's discounts that has a value. */
+            discount: string;
+            /** @description First business date; absent: at once. */
+            from?: string;
+            /**
+             * Format: int64
+             * @description How many orders may use it in all; absent or 0: no limit.
+             */
+            maxUses?: number;
+            /**
+             * Format: int64
+             * @description Least sum of an order's items, in minor units.
+             */
+            minGoods?: number;
+            /** @description Each member may use it once, and guests without an account may not use it. */
+            oncePerMember?: boolean;
+            /** @description Last business date; absent: until it is ended. */
+            until?: string;
+            /** @description The code: 4 to 20 letters, digits and hyphens. Case and spaces do not matter. It is not stored, so it cannot be shown again. */
+            voucher: string;
         };
     };
     responses: never;
@@ -6244,6 +7939,142 @@ export interface operations {
             };
         };
     };
+    "staff-option-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                optionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogOffRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogOffOption"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                optionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogRestoredOption"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "stock-option-recipe-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                optionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StockRecipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "stock-option-recipe-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                optionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StockRecipe"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StockRecipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-branch-pause": {
         parameters: {
             query?: never;
@@ -6266,6 +8097,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogBranch"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-pricing-get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogPricing"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-pricing-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogPricing"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogPricing"];
                 };
             };
             /** @description Error */
@@ -6395,6 +8292,138 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["VisitListTable"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "voucher-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingListVoucher"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "voucher-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VoucherCreateInputBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingVoucher"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "voucher-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                voucherId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderingVoucherTerms"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingVoucher"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "voucher-end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                voucherId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
@@ -6700,6 +8729,8 @@ export interface operations {
                 q?: string;
                 /** @description Includes retired dishes. */
                 retired?: boolean;
+                /** @description Only dishes without a declaration about allergens. */
+                undeclared?: boolean;
             };
             header?: never;
             path?: never;
@@ -7051,6 +9082,42 @@ export interface operations {
             };
         };
     };
+    "staff-version-attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                groupId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttachInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogAttached"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-version-add": {
         parameters: {
             query?: never;
@@ -7152,6 +9219,42 @@ export interface operations {
             };
         };
     };
+    "staff-version-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                itemId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupsInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogLine"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-version-preview": {
         parameters: {
             query?: {
@@ -7181,13 +9284,140 @@ export interface operations {
                         categories: {
                             id: string;
                             items: {
+                                /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                allergens: {
+                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                    /** @description Traces are possible. */
+                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                };
                                 description: string;
+                                /** @description The diets that it is made for; a missing one is not promised. */
+                                diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
                                 dishId: string;
+                                /** @description Options; absent for a dish without any. */
+                                groups?: {
+                                    /** @description The prices of the defaults are subtracted from those of the chosen options; the result is at least 0. */
+                                    credit: boolean;
+                                    /** @description Whether a chosen default costs its price; if not, one unit of it is free. */
+                                    defaultsCharge: boolean;
+                                    /**
+                                     * Format: int64
+                                     * @description Units that cost nothing.
+                                     */
+                                    free: number;
+                                    id: string;
+                                    /**
+                                     * @description The price of the chosen SIZE replaces that of the dish.
+                                     * @enum {string}
+                                     */
+                                    kind: "SIZE" | "CHOICE" | "COMBO";
+                                    /**
+                                     * Format: int64
+                                     * @description null for no limit.
+                                     */
+                                    max: number | null;
+                                    /**
+                                     * Format: int64
+                                     * @description Most units of one option.
+                                     */
+                                    maxEach: number;
+                                    /** Format: int64 */
+                                    min: number;
+                                    name: string;
+                                    options: {
+                                        /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                        allergens: {
+                                            /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                            contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                            /** @description Traces are possible. */
+                                            mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                        };
+                                        /** @description The diets that it is made for; a missing one is not promised. */
+                                        diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
+                                        /** @description The second level; there is no third. */
+                                        groups?: {
+                                            /** @description The prices of the defaults are subtracted from those of the chosen options; the result is at least 0. */
+                                            credit: boolean;
+                                            /** @description Whether a chosen default costs its price; if not, one unit of it is free. */
+                                            defaultsCharge: boolean;
+                                            /**
+                                             * Format: int64
+                                             * @description Units that cost nothing.
+                                             */
+                                            free: number;
+                                            id: string;
+                                            /**
+                                             * @description The price of the chosen SIZE replaces that of the dish.
+                                             * @enum {string}
+                                             */
+                                            kind: "SIZE" | "CHOICE" | "COMBO";
+                                            /**
+                                             * Format: int64
+                                             * @description null for no limit.
+                                             */
+                                            max: number | null;
+                                            /**
+                                             * Format: int64
+                                             * @description Most units of one option.
+                                             */
+                                            maxEach: number;
+                                            /** Format: int64 */
+                                            min: number;
+                                            name: string;
+                                            options: {
+                                                /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                                allergens: {
+                                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                                    /** @description Traces are possible. */
+                                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                                };
+                                                /** @description The diets that it is made for; a missing one is not promised. */
+                                                diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
+                                                id: string;
+                                                /** @description false: sold out or taken off the menu for now. */
+                                                isAvailable: boolean;
+                                                isDefault: boolean;
+                                                name: string;
+                                                /** Format: int64 */
+                                                price: number;
+                                            }[];
+                                        }[];
+                                        id: string;
+                                        /** @description false: sold out or taken off the menu for now. */
+                                        isAvailable: boolean;
+                                        isDefault: boolean;
+                                        name: string;
+                                        /** Format: int64 */
+                                        price: number;
+                                    }[];
+                                }[];
                                 imageUrl: string | null;
                                 isActive: boolean;
                                 isSoldOut: boolean;
                                 itemId: string;
                                 name: string;
+                                /** @description Why the dish costs less now, as during a happy hour; absent at its regular price. */
+                                offer?: {
+                                    /**
+                                     * Format: int64
+                                     * @description Price at other hours, in minor units.
+                                     */
+                                    regularPrice: number;
+                                    /**
+                                     * Format: date-time
+                                     * @description When the menu ends by its hours; null if it has none.
+                                     */
+                                    until: string | null;
+                                };
+                                /** @description Only of a combo: what it contains whatever is chosen. allergens has that and all of its parts that may be chosen. */
+                                ownAllergens?: {
+                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                    /** @description Traces are possible. */
+                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                };
                                 /**
                                  * Format: int64
                                  * @description In minor units of the currency.
@@ -7215,6 +9445,11 @@ export interface operations {
                          * @description When closed changes next by the opening hours; null if not within a year.
                          */
                         hoursChange: string | null;
+                        /**
+                         * Format: date-time
+                         * @description When the menu changes next by the schedules of menus; absent if never.
+                         */
+                        menuChange?: string;
                         menuVersionId: string;
                         /** @description Reason and end of a pause; null while ordering is possible. */
                         paused: {
@@ -7231,6 +9466,24 @@ export interface operations {
                              */
                             until: string | null;
                         };
+                        /** @description What orders cost besides their items; absent if nothing. */
+                        pricing?: {
+                            /**
+                             * @description EXCLUSIVE: taxes are added to the prices of this menu.
+                             * @enum {string}
+                             */
+                            priceMode: "INCLUSIVE" | "EXCLUSIVE";
+                            serviceCharges: {
+                                /** Format: int64 */
+                                amount?: number;
+                                /** @description Kinds of orders that it is added to; empty for all. */
+                                kinds: string[];
+                                name: string;
+                                percent?: string;
+                            }[];
+                        };
+                        /** @description Whether the branch has vouchers, whose codes guests may enter. */
+                        vouchers?: boolean;
                     };
                 };
             };
@@ -7341,6 +9594,41 @@ export interface operations {
             };
         };
     };
+    "staff-menu-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogMenuSchedule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-version-list": {
         parameters: {
             query?: {
@@ -7393,6 +9681,267 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CatalogVersion"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-menu-withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogMenuInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-group-list": {
+        parameters: {
+            query?: {
+                page?: number;
+                size?: number;
+                /** @description Part of the name, in any language. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogListedOptionGroupInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-group-add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OptionGroupAddInBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogOptionGroupInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-group-retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-group-edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogOptionGroupEdit"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogOptionGroupInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogNewOption"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogOptionInfo"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-option-edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CatalogOptionEdit"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogOptionInfo"];
                 };
             };
             /** @description Error */
@@ -7534,6 +10083,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrderingCanceled"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "order-discount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DiscountInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "order-discount-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingStaffDetail"];
                 };
             };
             /** @description Error */
@@ -8101,6 +10716,79 @@ export interface operations {
             };
         };
     };
+    "staff-pricing-profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogListPricingProfile"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "report-carts": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportCartsView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     "staff-day": {
         parameters: {
             query: {
@@ -8211,6 +10899,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReportEndedView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "report-options": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+                page?: number;
+                size?: number;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportOptionsView"];
                     "text/csv; charset=utf-8": string;
                 };
             };
@@ -8445,6 +11179,50 @@ export interface operations {
             };
         };
     };
+    "report-taxes": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportTaxesView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     "report-tickets": {
         parameters: {
             query: {
@@ -8477,6 +11255,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReportTicketsView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "report-views": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+                page?: number;
+                size?: number;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportInterestView"];
                     "text/csv; charset=utf-8": string;
                 };
             };
@@ -9177,6 +12001,69 @@ export interface operations {
             };
         };
     };
+    "system-mail": {
+        parameters: {
+            query?: {
+                /** @description Both if omitted. */
+                state?: "WAITING" | "FAILED";
+                page?: number;
+                size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemListedSystemMail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "system-mail-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "system-outbox": {
         parameters: {
             query?: never;
@@ -9460,6 +12347,130 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["VisitTable"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-tax-class-list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogListTaxClass"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-tax-class-assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaxClassAssignInBody"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-tax-class-put": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaxClassInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogTaxClass"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "staff-tax-class-drop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
@@ -10516,6 +13527,39 @@ export interface operations {
             };
         };
     };
+    "cart-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QuoteCartInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingQuoted"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "category-list": {
         parameters: {
             query?: {
@@ -10575,6 +13619,37 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["CatalogAvailability"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    popular: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                branchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsPopularView"];
                 };
             };
             /** @description Error */
@@ -10697,13 +13772,140 @@ export interface operations {
                         categories: {
                             id: string;
                             items: {
+                                /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                allergens: {
+                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                    /** @description Traces are possible. */
+                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                };
                                 description: string;
+                                /** @description The diets that it is made for; a missing one is not promised. */
+                                diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
                                 dishId: string;
+                                /** @description Options; absent for a dish without any. */
+                                groups?: {
+                                    /** @description The prices of the defaults are subtracted from those of the chosen options; the result is at least 0. */
+                                    credit: boolean;
+                                    /** @description Whether a chosen default costs its price; if not, one unit of it is free. */
+                                    defaultsCharge: boolean;
+                                    /**
+                                     * Format: int64
+                                     * @description Units that cost nothing.
+                                     */
+                                    free: number;
+                                    id: string;
+                                    /**
+                                     * @description The price of the chosen SIZE replaces that of the dish.
+                                     * @enum {string}
+                                     */
+                                    kind: "SIZE" | "CHOICE" | "COMBO";
+                                    /**
+                                     * Format: int64
+                                     * @description null for no limit.
+                                     */
+                                    max: number | null;
+                                    /**
+                                     * Format: int64
+                                     * @description Most units of one option.
+                                     */
+                                    maxEach: number;
+                                    /** Format: int64 */
+                                    min: number;
+                                    name: string;
+                                    options: {
+                                        /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                        allergens: {
+                                            /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                            contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                            /** @description Traces are possible. */
+                                            mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                        };
+                                        /** @description The diets that it is made for; a missing one is not promised. */
+                                        diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
+                                        /** @description The second level; there is no third. */
+                                        groups?: {
+                                            /** @description The prices of the defaults are subtracted from those of the chosen options; the result is at least 0. */
+                                            credit: boolean;
+                                            /** @description Whether a chosen default costs its price; if not, one unit of it is free. */
+                                            defaultsCharge: boolean;
+                                            /**
+                                             * Format: int64
+                                             * @description Units that cost nothing.
+                                             */
+                                            free: number;
+                                            id: string;
+                                            /**
+                                             * @description The price of the chosen SIZE replaces that of the dish.
+                                             * @enum {string}
+                                             */
+                                            kind: "SIZE" | "CHOICE" | "COMBO";
+                                            /**
+                                             * Format: int64
+                                             * @description null for no limit.
+                                             */
+                                            max: number | null;
+                                            /**
+                                             * Format: int64
+                                             * @description Most units of one option.
+                                             */
+                                            maxEach: number;
+                                            /** Format: int64 */
+                                            min: number;
+                                            name: string;
+                                            options: {
+                                                /** @description What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none. */
+                                                allergens: {
+                                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                                    /** @description Traces are possible. */
+                                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                                };
+                                                /** @description The diets that it is made for; a missing one is not promised. */
+                                                diets: ("VEGETARIAN" | "VEGAN" | "HALAL" | "KOSHER")[];
+                                                id: string;
+                                                /** @description false: sold out or taken off the menu for now. */
+                                                isAvailable: boolean;
+                                                isDefault: boolean;
+                                                name: string;
+                                                /** Format: int64 */
+                                                price: number;
+                                            }[];
+                                        }[];
+                                        id: string;
+                                        /** @description false: sold out or taken off the menu for now. */
+                                        isAvailable: boolean;
+                                        isDefault: boolean;
+                                        name: string;
+                                        /** Format: int64 */
+                                        price: number;
+                                    }[];
+                                }[];
                                 imageUrl: string | null;
                                 isActive: boolean;
                                 isSoldOut: boolean;
                                 itemId: string;
                                 name: string;
+                                /** @description Why the dish costs less now, as during a happy hour; absent at its regular price. */
+                                offer?: {
+                                    /**
+                                     * Format: int64
+                                     * @description Price at other hours, in minor units.
+                                     */
+                                    regularPrice: number;
+                                    /**
+                                     * Format: date-time
+                                     * @description When the menu ends by its hours; null if it has none.
+                                     */
+                                    until: string | null;
+                                };
+                                /** @description Only of a combo: what it contains whatever is chosen. allergens has that and all of its parts that may be chosen. */
+                                ownAllergens?: {
+                                    /** @description GS1 codes: AW gluten, AC crustaceans, AE egg, AF fish, AP peanuts, AY soya, AM milk, AN nuts, BC celery, BM mustard, AS sesame, AU sulphites, NL lupin, UM molluscs. */
+                                    contains: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                    /** @description Traces are possible. */
+                                    mayContain: ("AW" | "AC" | "AE" | "AF" | "AP" | "AY" | "AM" | "AN" | "BC" | "BM" | "AS" | "AU" | "NL" | "UM")[];
+                                };
                                 /**
                                  * Format: int64
                                  * @description In minor units of the currency.
@@ -10731,6 +13933,11 @@ export interface operations {
                          * @description When closed changes next by the opening hours; null if not within a year.
                          */
                         hoursChange: string | null;
+                        /**
+                         * Format: date-time
+                         * @description When the menu changes next by the schedules of menus; absent if never.
+                         */
+                        menuChange?: string;
                         menuVersionId: string;
                         /** @description Reason and end of a pause; null while ordering is possible. */
                         paused: {
@@ -10747,6 +13954,24 @@ export interface operations {
                              */
                             until: string | null;
                         };
+                        /** @description What orders cost besides their items; absent if nothing. */
+                        pricing?: {
+                            /**
+                             * @description EXCLUSIVE: taxes are added to the prices of this menu.
+                             * @enum {string}
+                             */
+                            priceMode: "INCLUSIVE" | "EXCLUSIVE";
+                            serviceCharges: {
+                                /** Format: int64 */
+                                amount?: number;
+                                /** @description Kinds of orders that it is added to; empty for all. */
+                                kinds: string[];
+                                name: string;
+                                percent?: string;
+                            }[];
+                        };
+                        /** @description Whether the branch has vouchers, whose codes guests may enter. */
+                        vouchers?: boolean;
                     };
                 };
             };
@@ -10782,6 +14007,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OrderingSummary"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "order-quote": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderingQuoteBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderingQuoted"];
                 };
             };
             /** @description Error */
@@ -11008,6 +14269,40 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["OrderingMockCallbackOut"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-views": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnalyticsViewsBody"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
@@ -11615,6 +14910,190 @@ export interface operations {
             };
         };
     };
+    "me-dishes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsHistoryView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-dishes-clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailInBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountSent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-email-change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailConfirmInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountMailChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-mail-choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountMailChoices"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountMailChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "me-password": {
         parameters: {
             query?: never;
@@ -11776,6 +15255,37 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberViewsInputBody"];
+            };
+        };
         responses: {
             /** @description No Content */
             204: {

@@ -3,7 +3,7 @@ import { ref, shallowRef } from 'vue'
 import type { Language } from './languages'
 import { formatMoney } from '../money'
 
-export { chooseLanguage, languages, localeOf, type Language } from './languages'
+export { acceptLanguage, chooseLanguage, languages, localeOf, type Language } from './languages'
 
 /** The key of a text. Texts that depend on a number exist as name_one and name_other, and are looked up by `name`. */
 export type KeyOf<C> = Exclude<keyof C, `${string}_one` | `${string}_other`> | Counted<C>
@@ -97,6 +97,11 @@ function pluralOf(count: number): string {
   const rules = plurals.get(current.value) ?? new Intl.PluralRules(current.value)
   plurals.set(current.value, rules)
   return rules.select(count)
+}
+
+/** Formats a percentage that the server sends as a decimal text: 8 %, 8.875%. */
+export function percent(rate: string): string {
+  return new Intl.NumberFormat(current.value, { style: 'percent', maximumFractionDigits: 4 }).format(Number(rate) / 100)
 }
 
 /** Formats an amount in minor units in the current language. */

@@ -2,7 +2,8 @@ import { registerTexts, textOf, type KeyOf, type Values } from './catalogue'
 import type en from './en.json'
 
 export {
-  addTexts, chooseLanguage, clock, countdown, fetchLanguages, language, languages, localeOf, moment, money, setLanguage, textOf,
+  acceptLanguage, addTexts, chooseLanguage, clock, countdown, fetchLanguages, language, languages, localeOf, moment, money, percent,
+  setLanguage, textOf,
   type KeyOf, type Language, type Texts, type Values,
 } from './catalogue'
 

@@ -7,6 +7,14 @@ export function localeOf(l: Language): string {
   return l === 'zh-Hant' ? 'zh-TW' : l
 }
 
+/**
+ * The Accept-Language header of a request. Menus may lack the app's language and have others, such as German; a guest reads
+ * such a menu in English if it has that.
+ */
+export function acceptLanguage(l: Language): string {
+  return l === 'en' ? 'en' : `${localeOf(l)}, en;q=0.5`
+}
+
 /** The first of the preferred languages (BCP 47) that the apps have, or English. */
 export function chooseLanguage(preferred: readonly string[]): Language {
   for (const tag of preferred) {

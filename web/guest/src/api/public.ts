@@ -1,9 +1,11 @@
 import { newClient } from '@shared/api/client'
-import { language, localeOf } from '@shared/i18n'
+import { acceptLanguage, language, localeOf } from '@shared/i18n'
 
+import type { Views } from '../menu/views'
 import type { LiveOrderSource } from '../order/useLiveOrder'
+import type { Quoted } from '../pay/quote'
 import { answer } from './answer'
-import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed, TableCart } from './dto'
+import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed, PutLine, TableCart } from './dto'
 
 /** The phone's visit token. The session store sets it. */
 let customerToken = ''
@@ -14,7 +16,7 @@ export function useToken(token: string): void {
 
 /** The headers of a guest's requests. */
 export function guestHeaders(): Record<string, string> {
-  const headers: Record<string, string> = { 'Accept-Language': localeOf(language.value) }
+  const headers: Record<string, string> = { 'Accept-Language': acceptLanguage(language.value) }
   if (customerToken) headers['X-Customer-Token'] = customerToken
   return headers
 }
@@ -30,8 +32,23 @@ export function activeMenu(branchId: string, tableId: string, locale = localeOf(
   return answer(client.POST('/cis/menu/active', { params: { query }, body: { branchId, tableId } }))
 }
 
+/** The dishes that sell best today and can be ordered now. */
+export function popularDishes(branchId: string): Promise<{ dishIds: string[] | null }> {
+  return answer(client.GET('/cis/branch/{branchId}/popular', { params: { path: { branchId } } }))
+}
+
+/** Reports what a guest has looked at. It arrives even if the page is being closed. */
+export function sendViews({ viewed, added, pages }: Views): Promise<unknown> {
+  return answer(client.POST('/cis/views', { body: { viewed, added, pages }, keepalive: true }))
+}
+
 export function createOrder(body: CreateOrder): Promise<Placed> {
   return answer(client.POST('/cis/order/create', { body }))
+}
+
+/** What an order would cost. */
+export function quoteOrder(body: Pick<CreateOrder, 'items' | 'menuVersionId' | 'voucher'>): Promise<Quoted> {
+  return answer(client.POST('/cis/order/quote', { body }))
 }
 
 export function getOrder(id: string): Promise<Order> {
@@ -67,7 +84,7 @@ export function tableCart(visitId: string): Promise<TableCart> {
   return answer(client.GET('/cis/visit/{visitId}/cart', { params: { path: { visitId } } }))
 }
 
-export function putTableLine(visitId: string, lineId: string, body: { itemId: string; qty: number; notes: string }): Promise<TableCart> {
+export function putTableLine(visitId: string, lineId: string, body: PutLine): Promise<TableCart> {
   return answer(client.PUT('/cis/visit/{visitId}/cart/lines/{lineId}', { params: { path: { visitId, lineId } }, body }))
 }
 

@@ -1,6 +1,8 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, expect, test, vi } from 'vitest'
 
+import type { Option, OptionGroup } from '@shared/options'
+
 import type { Menu, MenuItem } from '../api/dto'
 import { useMenu } from '../menu/menu'
 import type { Draft } from '../table/draft'
@@ -116,4 +118,63 @@ test('a piece is removed from the line without a note first', async () => {
   cart.less('1')
   cart.less('1')
   expect(cart.empty).toBe(true)
+})
+
+const option = (id: string, price: number, change: Partial<Option> = {}): Option => ({
+  id, name: `option ${id}`, price, isDefault: false, isAvailable: true, ...change,
+})
+const sizes = (change: Partial<OptionGroup> = {}, ...options: Option[]): OptionGroup => ({
+  id: '1', kind: 'SIZE', name: 'Size', min: 1, max: 1, free: 0, maxEach: 1, credit: false, defaultsCharge: true,
+  options: options.length ? options : [option('1', 120), option('2', 150)], ...change,
+})
+const tea = (change: Partial<OptionGroup> = {}, ...options: Option[]) => dish('1', { groups: [sizes(change, ...options)] })
+const sized = (optionId: string, qty: number, notes = ''): CartLine => ({
+  ...line('1', qty, notes), price: 120, options: [{ optionId, qty: 1, name: `old ${optionId}`, price: 120 }],
+})
+
+test('a dish has a line for each choice of options, with its own price', async () => {
+  const cart = await cartOf([tea()], [sized('1', 1), sized('2', 1), sized('1', 2)])
+  expect(cart.shown.map((l) => [l.options?.[0]?.name, l.qty, l.price]), 'lines').toEqual([['option 1', 3, 120], ['option 2', 1, 150]])
+  expect([cart.total, cart.obstacle], 'total and obstacle').toEqual([510, undefined])
+  cart.less('1')
+  expect(cart.lines.map((l) => l.qty), 'quantities after one less').toEqual([3])
+})
+
+test.each<[string, MenuItem, unknown, string[]]>([
+  ['gone', tea({}, option('2', 150)), { code: 'gone', names: ['old 1'] }, ['2']],
+  ['sold out', tea({}, option('1', 120, { isAvailable: false }), option('2', 150)), { code: 'soldOut', names: ['option 1'] }, ['2']],
+  ['too few', tea({ min: 2, max: 2 }), { code: 'changed', names: ['Size'] }, ['1', '2']],
+])('a line whose options are %s has to be chosen again', async (_, item, want, better) => {
+  const cart = await cartOf([item], [sized('1', 1)])
+  expect(cart.obstacle?.problem, 'problem of the line').toEqual(want)
+  cart.replace(cart.shown[0]?.key ?? '', { ...line('1', 1), options: better.flatMap((id) => sized(id, 1).options ?? []) })
+  expect(cart.obstacle, 'obstacle after a new choice').toBeUndefined()
+})
+
+test('changed options are merged with an equal line', async () => {
+  const cart = await cartOf([tea()], [sized('1', 1), sized('2', 4)])
+  cart.replace(cart.shown[0]?.key ?? '', sized('2', 2))
+  expect(cart.lines.map((l) => [l.options?.[0]?.optionId, l.qty]), 'lines').toEqual([['2', 6]])
+})
+
+test('a new menu changes the price of the chosen options', async () => {
+  const cart = await cartOf([tea({}, option('1', 130))], [sized('1', 2)])
+  expect(cart.repriced, 'repriced').toBe(true)
+  cart.adopt()
+  expect([cart.lines[0]?.price, cart.lines[0]?.options?.[0]?.price, cart.repriced], 'adopted').toEqual([130, 130, false])
+})
+
+test('options that only the server refuses are marked until they are chosen again', async () => {
+  const cart = await cartOf([tea()], [sized('1', 1), sized('2', 1)])
+  cart.refuse([{ itemId: '1', optionId: '2' }])
+  expect(cart.shown.map((l) => l.problem?.code), 'problems').toEqual([undefined, 'changed'])
+  cart.replace(cart.shown[1]?.key ?? '', sized('2', 1))
+  expect(cart.obstacle, 'obstacle after a new choice').toBeUndefined()
+})
+
+test('the options of an earlier order are checked against the current menu', async () => {
+  const cart = await cartOf([tea({}, option('2', 150))], [])
+  const options = [{ optionId: '1', qty: 1, name: 'S', price: 100 }]
+  cart.restore([{ itemId: '1', dishId: '1', qty: 1, notes: '', name: 'tea', price: 100, amount: 100, options }])
+  expect(cart.shown.map((l) => [l.options?.[0]?.name, l.problem?.code]), 'restored line').toEqual([['S', 'gone']])
 })

@@ -1,12 +1,16 @@
 import { defineStore } from 'pinia'
 import { computed, ref } from 'vue'
 
+import type { RefusedOption } from '@shared/api/fault'
+import { canonical, choiceProblem, contains, renamed, unitPrice } from '@shared/options'
 import { newTxnId } from '@shared/txn'
 
 import type { MenuItem, OrderLine } from '../api/dto'
 import { useMenu } from '../menu/menu'
+import { isUnavailable } from '../menu/search'
+import { addedDish } from '../menu/views'
 import { useSession } from '../table/session'
-import { keyOf, maxLines, maxPerLine, plain, type CartLine, type ShownLine } from './line'
+import { isBlocked, keyOf, maxLines, maxPerLine, plain, wishOf, type CartLine, type ShownLine } from './line'
 import { useTableCart } from './tablecart'
 
 /** The guest's cart: the phone's own, which the session stores, or the table's shared cart if the branch enables it. */
@@ -17,6 +21,7 @@ export const useCart = defineStore('cart', () => {
 
   const table = useTableCart()
   const scope = ref<'all' | 'mine'>('all')
+  const refused = ref<string[]>([]) // wishes whose options the server has refused
 
   const lines = computed<CartLine[]>(() => (table.shared.value ? table.lines.value : session.draft?.cartDraft ?? []))
   /** The lines that this phone added. */
@@ -34,8 +39,8 @@ export const useCart = defineStore('cart', () => {
       const available = Math.max(0, Math.min(left, maxPerLine))
       taken.set(line.itemId, before + Math.min(line.qty, available))
       return {
-        ...line, name: item?.name ?? line.name, price: item?.price ?? line.price, key: keyOf(line), imageUrl: item?.imageUrl ?? null,
-        onMenu: item !== undefined, available, gone: available === 0,
+        ...line, ...current(line, item), key: keyOf(line), imageUrl: item?.imageUrl ?? null, onMenu: item !== undefined, available,
+        gone: available === 0, optional: Boolean(item?.groups?.length), problem: item && problemOf(line, item),
       }
     })
     return rest.length ? lines.value.flatMap((l) => states.filter((s) => s.key === keyOf(l))) : states
@@ -50,18 +55,25 @@ export const useCart = defineStore('cart', () => {
   /** The price of the next order. */
   const due = computed(() => ordered.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
   /** Whether a price has changed since a dish was added. */
-  const repriced = computed(() => lines.value.some((l) => (menu.item(l.itemId)?.price ?? l.price) !== l.price))
+  const repriced = computed(() => lines.value.some((l) => current(l, menu.item(l.itemId)).price !== l.price))
   /** The first line that cannot be ordered as it is. */
-  const obstacle = computed(() => ordered.value.find((line) => line.qty > line.available))
+  const obstacle = computed(() => ordered.value.find(isBlocked))
+
+  function problemOf(line: CartLine, item: MenuItem): ShownLine['problem'] {
+    const problem = choiceProblem(item, line.options)
+    return problem ?? (refused.value.includes(wishOf(line)) ? { code: 'changed', names: [item.name] } : undefined)
+  }
 
   function set(next: CartLine[]): void {
     session.keep({ cartDraft: next.filter((l) => l.qty > 0) })
   }
 
   /** Adds dishes to the cart, up to the limits of an order. */
-  function add(added: CartLine): void {
+  function add(given: CartLine): void {
+    const added = sorted(given)
+    addedDish(menu.item(given.itemId)?.dishId)
     if (table.shared.value) {
-      const own = table.lines.value.find((l) => l.mine && l.itemId === added.itemId && l.notes === added.notes)
+      const own = table.lines.value.find((l) => l.mine && wishOf(l) === wishOf(added) && l.notes === added.notes)
       if (own) table.put({ ...own, qty: Math.min(own.qty + added.qty, maxPerLine) })
       else table.put({ ...plain(added), id: newTxnId(), phone: 0, mine: true })
       return
@@ -91,27 +103,51 @@ export const useCart = defineStore('cart', () => {
   /** Removes one piece of a dish, preferably from the line without a note. */
   function less(itemId: string): void {
     const those = mine.value.filter((l) => l.itemId === itemId)
-    const line = those.find((l) => l.notes === '') ?? those.at(-1)
+    const line = those.findLast((l) => l.notes === '') ?? those.at(-1)
     if (line) change(keyOf(line), line.qty - 1)
   }
 
-  /** Changes a line's note. Two lines of one dish with the same note become one. */
+  /** Changes a line's note. */
   function note(key: string, notes: string): void {
+    const line = lines.value.find((l) => keyOf(l) === key)
+    if (line) replace(key, { ...line, notes })
+  }
+
+  /** Changes a line's options, note and quantity. Two lines of one dish that become equal become one. */
+  function replace(key: string, given: CartLine): void {
+    const changed = sorted(given)
+    refused.value = refused.value.filter((wish) => wish !== wishOf(changed))
     if (table.shared.value) {
-      changeLine(key, { notes })
+      const { qty, notes, options } = changed
+      changeLine(key, { qty, notes, options: options ?? [] })
       return
     }
     const line = lines.value.find((l) => keyOf(l) === key)
-    if (!line || line.notes === notes) return
-    const changed = { ...line, notes }
-    const twin = lines.value.find((l) => keyOf(l) === keyOf(changed))
-    if (twin) changed.qty = Math.min(line.qty + twin.qty, maxPerLine)
+    if (!line) return
+    const twin = lines.value.find((l) => l !== line && keyOf(l) === keyOf(changed))
+    if (twin) changed.qty = Math.min(changed.qty + twin.qty, maxPerLine)
     set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
+  }
+
+  /**
+   * Marks the lines whose options the server has refused, until they are chosen again. It is not needed for lines whose
+   * problem the current menu shows.
+   */
+  function refuse(options: readonly RefusedOption[]): void {
+    if (ordered.value.some((l) => l.problem)) return
+    const hit = (l: CartLine) => options.some((o) => o.itemId === l.itemId && (!o.optionId || contains(l.options, o.optionId)))
+    refused.value = lines.value.filter(hit).map(wishOf)
+  }
+
+  /** A line with its options in canonical order. */
+  function sorted(line: CartLine): CartLine {
+    const options = canonical(menu.item(line.itemId)?.groups, line.options)
+    return plain({ ...line, options })
   }
 
   /** Adds the dishes of an earlier order. */
   function restore(items: readonly OrderLine[]): void {
-    for (const { itemId, qty, notes, name, price } of items) add({ itemId, qty, notes, name, price })
+    for (const { itemId, qty, notes, name, price, options } of items) add({ itemId, qty, notes, name, price, options: options ?? null })
   }
 
   /** Updates prices to the current menu and removes dishes that are not on it. */
@@ -137,11 +173,17 @@ export const useCart = defineStore('cart', () => {
   return {
     lines, mine, shown, ordered, total, due, count, empty, repriced, obstacle, vanished, shared: table.shared, divided, scope,
     trouble: table.trouble, reload: table.load, settle: table.flush,
-    add, less, change, note, restore, adopt, clear,
+    add, less, change, note, replace, refuse, restore, adopt, clear,
   }
 })
 
+/** Name, price and options of a line on the current menu. */
+function current(line: CartLine, item: MenuItem | undefined): Pick<CartLine, 'name' | 'price' | 'options'> {
+  if (!item) return line
+  return { name: item.name, price: unitPrice(item, line.options), options: renamed(item.groups, line.options) }
+}
+
 function leftOf(item: MenuItem | undefined): number {
-  if (!item?.isActive || item.isSoldOut) return 0
+  if (!item || isUnavailable(item)) return 0
   return item.remaining ?? Infinity
 }

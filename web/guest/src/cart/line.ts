@@ -1,10 +1,13 @@
-/** A dish with its note and quantity. Name and price are those that the guest saw. */
+import { choicesKey, type Choice, type ChoiceProblem } from '@shared/options'
+
+/** A dish with its options, note and quantity. Name and price, of one unit with its options, are those that the guest saw. */
 export interface CartLine {
   itemId: string
   qty: number
   notes: string
   name: string
   price: number
+  options?: Choice[] | null // in canonical order; absent without any
   // In a shared cart only:
   id?: string
   phone?: number // number of the phone that added the line, from 1; 0: this phone, whose number the server has not sent yet
@@ -15,7 +18,9 @@ export interface CartLine {
 export type TableLine = CartLine & Required<Pick<CartLine, 'id' | 'phone' | 'mine'>>
 
 /** A line of a phone's own cart. */
-export const plain = ({ itemId, qty, notes, name, price }: CartLine): CartLine => ({ itemId, qty, notes, name, price })
+export const plain = ({ itemId, qty, notes, name, price, options }: CartLine): CartLine => ({
+  itemId, qty, notes, name, price, ...(options?.length ? { options } : {}),
+})
 
 /** A line with its state on the current menu. */
 export interface ShownLine extends CartLine {
@@ -26,11 +31,26 @@ export interface ShownLine extends CartLine {
   available: number
   /** Sold out: the line is not charged and blocks the order. */
   gone: boolean
+  /** Why its options have to be chosen again. Such a line blocks the order too. */
+  problem?: ChoiceProblem | undefined
+  /** Whether its dish has options now. */
+  optional?: boolean
+  dishId?: string // of a member's line
 }
 
-/** Identifies a line. In a phone's own cart, a dish has one line per note. */
-export function keyOf(line: Pick<CartLine, 'itemId' | 'notes' | 'id'>): string {
-  return line.id ?? `${line.itemId} ${line.notes}`
+/** Identifies a line. In a phone's own cart, a dish has one line per choice of options and note. */
+export function keyOf(line: Pick<CartLine, 'itemId' | 'notes' | 'options' | 'id'>): string {
+  return line.id ?? `${wishOf(line)} ${line.notes}`
+}
+
+/** Identifies a dish with its options. */
+export function wishOf(line: Pick<CartLine, 'itemId' | 'options'>): string {
+  return line.itemId + (line.options?.length ? `:${choicesKey(line.options)}` : '')
+}
+
+/** Whether a line cannot be ordered as it is. */
+export function isBlocked(line: Pick<ShownLine, 'qty' | 'available' | 'problem'>): boolean {
+  return line.qty > line.available || line.problem !== undefined
 }
 
 /** The lines of a cart by guest: those of this phone first, the others by their numbers. */

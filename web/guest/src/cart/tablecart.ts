@@ -2,6 +2,7 @@ import { computed, ref, shallowRef, watch } from 'vue'
 
 import { isFault } from '@shared/api/fault'
 import type { Key } from '@shared/i18n'
+import { unitPrice, wired } from '@shared/options'
 import { newTxnId } from '@shared/txn'
 
 import type { TableCart } from '../api/dto'
@@ -32,8 +33,8 @@ export function useTableCart() {
   const lines = computed<TableLine[]>(() => {
     const known = new Set(stored.value.map((l) => l.id))
     const all = stored.value.map((l) => {
-      const { qty, notes } = unsent.value.get(l.id) ?? l
-      return { ...l, qty, notes }
+      const { qty, notes, options } = unsent.value.get(l.id) ?? l
+      return { ...l, qty, notes, options: options ?? null }
     })
     return [...all, ...[...unsent.value.values()].filter((l) => !known.has(l.id))].filter((l) => l.qty > 0)
   })
@@ -70,7 +71,8 @@ export function useTableCart() {
       if (!line || !shared.value) return
       try {
         const { itemId, qty, notes } = line
-        take(await (qty > 0 ? putTableLine(of, line.id, { itemId, qty, notes }) : removeTableLine(of, line.id)), of)
+        const options = wired(line.options)
+        take(await (qty > 0 ? putTableLine(of, line.id, { itemId, qty, notes, ...(options.length && { options }) }) : removeTableLine(of, line.id)), of)
       } catch (e) {
         if (!isFault(e)) throw e
         if (e.passing) {
@@ -102,6 +104,11 @@ export function useTableCart() {
       case 'dish_not_found':
         trouble.value = 'cart.unlisted'
         break
+      case 'option_unknown':
+      case 'options_invalid':
+        trouble.value = 'review.choose'
+        await menu.load()
+        break
       default:
         trouble.value = 'cart.changedMeanwhile'
     }
@@ -126,7 +133,10 @@ export function useTableCart() {
   function take(got: TableCart, of: string): void {
     if (of !== visit.value || got.version < version) return
     version = got.version
-    stored.value = got.lines.map((l) => ({ ...l, price: menu.item(l.itemId)?.price ?? 0 }))
+    stored.value = got.lines.map((l) => {
+      const item = menu.item(l.itemId)
+      return { ...l, price: item ? unitPrice(item, l.options) : 0 }
+    })
     session.keep({ own: own() })
   }
 

@@ -1,18 +1,21 @@
 import { newClient, type Answer } from '@shared/api/client'
 import { Fault, isFault } from '@shared/api/fault'
-import { language, localeOf } from '@shared/i18n'
+import { acceptLanguage, language, localeOf } from '@shared/i18n'
+import { wired, type Choice } from '@shared/options'
 import { refreshTimeout } from '@shared/refresh'
 
 import { answer } from '../api/answer'
 import type { Menu, Method, Placed } from '../api/dto'
 import type {
-  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, ListedOrder, MemberOrder, Branch, Purpose, Registration,
-  Session,
+  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, Kind, ListedOrder, MailChoices, MemberOrder, Branch, Purpose,
+  Registration, Session,
 } from './dto'
+import type { Views } from '../menu/views'
 import type { LiveOrderSource } from '../order/useLiveOrder'
+import type { Quoted } from '../pay/quote'
 import { Tokens } from './tokens'
 
-const spoken = (): Record<string, string> => ({ 'Accept-Language': localeOf(language.value) })
+const spoken = (): Record<string, string> => ({ 'Accept-Language': acceptLanguage(language.value) })
 
 /** Sends requests without a login. */
 const open = newClient(spoken)
@@ -76,8 +79,24 @@ export function changeMe(body: Changes): Promise<Account> {
   return own(() => client.PATCH('/me', { body }))
 }
 
+export function mailChoices(): Promise<MailChoices> {
+  return own(() => client.GET('/me/mail'))
+}
+
+export function chooseMail(body: MailChoices): Promise<MailChoices> {
+  return own(() => client.PUT('/me/mail', { body }))
+}
+
 export function changePassword(currentPassword: string, newPassword: string): Promise<unknown> {
   return own(() => client.POST('/me/password', { body: { currentPassword, newPassword } }))
+}
+
+export function requestEmail(currentPassword: string, email: string): Promise<unknown> {
+  return own(() => client.POST('/me/email', { body: { currentPassword, email } }))
+}
+
+export function changeEmail(email: string, code: string): Promise<Account> {
+  return own(() => client.POST('/me/email/confirm', { body: { email, code: code.trim() } }))
 }
 
 export async function sessions(): Promise<Session[]> {
@@ -86,6 +105,21 @@ export async function sessions(): Promise<Session[]> {
 
 export function endSession(id: string): Promise<unknown> {
   return own(() => client.DELETE('/me/sessions/{id}', { params: { path: { id } } }))
+}
+
+// The member's history of dishes.
+
+export function memberDishes(): Promise<{ seen: string[] | null; usual: string[] | null }> {
+  return own(() => client.GET('/me/dishes'))
+}
+
+export function clearDishes(): Promise<unknown> {
+  return own(() => client.DELETE('/me/dishes'))
+}
+
+/** Reports what a member has looked at in a branch. It arrives even if the page is being closed. */
+export function sendViews(branchId: string, views: Views): Promise<unknown> {
+  return own(() => client.POST('/me/views', { body: { branchId, ...views }, keepalive: true }))
 }
 
 // Menus and the cart.
@@ -103,8 +137,9 @@ export function basket(): Promise<Basket> {
   return own(() => client.GET('/cart'))
 }
 
-export function addDish(dishId: string, quantity: number, branchId: string): Promise<unknown> {
-  return own(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId } }))
+export function addDish(dishId: string, quantity: number, branchId: string, choices: readonly Choice[] = []): Promise<unknown> {
+  const options = wired(choices)
+  return own(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId, ...(options.length && { options }) } }))
 }
 
 export function setQuantity(cartDetailId: string, quantity: number): Promise<unknown> {
@@ -120,6 +155,11 @@ export function emptyBasket(): Promise<Basket> {
 }
 
 // Orders.
+
+/** What an order of the cart would cost. */
+export function quoteBasket(branchId: string, kind: Kind, code: { voucher?: string }): Promise<Quoted> {
+  return own(() => client.POST('/cart/quote', { body: { branchId, kind, ...code } }))
+}
 
 export function checkOut(body: Checkout): Promise<CheckedOut> {
   return own(() => client.POST('/cart/checkout', { body }))

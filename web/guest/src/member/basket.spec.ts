@@ -50,6 +50,13 @@ test.each([
   expect(shown(item(change))).toMatchObject(want)
 })
 
+test('a line whose dish no longer has its options is not gone, but has to be chosen again', () => {
+  const dish = { ...item(), itemId: '11', description: '', isActive: true, isSoldOut: false, remaining: 3 }
+  const line = item({ isAvailable: false, price: 0, options: [{ optionId: '17', qty: 1, name: '', price: 0 }] })
+  expect(shown(line, dish), 'line').toMatchObject({ onMenu: true, available: 3, gone: false, price: 100, problem: { code: 'gone', names: [] } })
+  expect(shown(line), 'line without a menu').toMatchObject({ onMenu: false, gone: true })
+})
+
 test('a line that is not available is not charged and blocks the order', async () => {
   kept.items = [item({ remaining: 0, isSoldOut: true }), item({ id: '2', quantity: 1 })]
   const basket = await loaded()
@@ -85,13 +92,25 @@ test('a menu card changes the line of its dish or adds one', async () => {
   expect(api.setQuantity.mock.calls).toEqual([['1', 3]])
   api.addDish.mockReset().mockResolvedValue(undefined)
   await Promise.all([basket.put('6', 1, '1'), basket.put('6', 1, '1')]) // two taps before the first is answered
-  expect(api.addDish.mock.calls).toEqual([['6', 1, '1'], ['6', 1, '1']])
+  expect(api.addDish.mock.calls).toEqual([['6', 1, '1', []], ['6', 1, '1', []]])
   api.addDish.mockRejectedValueOnce(new Fault('sold_out', 409))
   await basket.put('7', 1, '1')
   expect(basket.refusal?.code).toBe('sold_out')
   await basket.put('4', 0, '1')
   expect(api.removeDish).toHaveBeenCalledWith('1')
   expect(basket.refusal).toBeUndefined()
+})
+
+test('changed options replace their line, and unchanged ones only change its quantity', async () => {
+  const options = [{ optionId: '17', qty: 1, name: 'L', price: 0 }]
+  kept.items = [item({ options })]
+  const basket = await loaded()
+  api.addDish.mockReset().mockResolvedValue(undefined)
+  const [line = item()] = basket.items
+  await basket.replace(line, 3, '1', options)
+  expect(api.setQuantity.mock.lastCall, 'quantity').toEqual(['1', 3])
+  await basket.replace(line, 2, '1', [])
+  expect([api.addDish.mock.calls, api.removeDish.mock.calls], 'requests').toEqual([[['4', 2, '1', []]], [['1']]])
 })
 
 test('a new login loads the new member’s cart', async () => {

@@ -1,18 +1,24 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
+import type { RouteLocationRaw } from 'vue-router'
 
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
+import { choiceProblem, choicesKey, renamed, type Choice } from '@shared/options'
 
-import { maxPerLine, type ShownLine } from '../cart/line'
+import type { MenuItem } from '../api/dto'
+import { isBlocked, maxInCart, maxPerLine, type ShownLine } from '../cart/line'
+import { isUnavailable } from '../menu/search'
 import { onReconnect } from '../shell/connection'
 import { useAccount } from './account'
 import * as api from './api'
+import { useBranches } from './branches'
 import type { Basket, BasketItem } from './dto'
 
 /** The member's cart. The server stores it for all devices. */
 export const useBasket = defineStore('basket', () => {
   const account = useAccount()
+  const shop = useBranches()
   const basket = shallowRef<Basket>()
   const fault = shallowRef<Fault>()
   const refusal = shallowRef<Fault>() // of the last change of a line
@@ -21,14 +27,16 @@ export const useBasket = defineStore('basket', () => {
   let turn: Promise<unknown> = Promise.resolve()
 
   const items = computed(() => basket.value?.items ?? [])
-  const lines = computed(() => items.value.map(shown))
+  /** The dish of a line on the loaded menu, which may be another branch's. */
+  const dishOf = (i: BasketItem) => (shop.branch.value?.id === basket.value?.branchId ? shop.dishes.value.get(i.dishId) : undefined)
+  const lines = computed(() => items.value.map((i) => shown(i, dishOf(i))))
   const orderable = computed(() => lines.value.filter((l) => !l.gone))
   /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
   const total = computed(() => orderable.value.reduce((sum, l) => sum + l.price * l.qty, 0))
   const currency = computed(() => basket.value?.currency ?? 'VND')
   /** The first line that cannot be ordered as it is. */
-  const obstacle = computed(() => lines.value.find((l) => l.qty > l.available))
+  const obstacle = computed(() => lines.value.find(isBlocked))
   const repriced = computed(() => items.value.some((i) => i.priceChanged && i.isAvailable))
   const busy = computed(() => waiting.value > 0)
   /** The branch of the cart's dishes; undefined while the cart is empty. */
@@ -59,7 +67,8 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  const add = (dishId: string, quantity: number, branch: string) => change(() => api.addDish(dishId, quantity, branch))
+  const add = (dishId: string, quantity: number, branch: string, options: readonly Choice[] = []) =>
+    change(() => api.addDish(dishId, quantity, branch, options))
   const empty = () => change(() => api.emptyBasket())
 
   /** Changes a line on the screen at once, then on the server. A refusal restores the server's state. */
@@ -77,20 +86,34 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  /** Changes the quantity of a dish from its menu card, in its line or a new one. A refusal is shown as in set. */
-  async function put(dishId: string, quantity: number, branch: string): Promise<void> {
-    const line = items.value.find((i) => i.dishId === dishId)
+  /**
+   * Changes the quantity of a dish from its menu card, in its line with these options or a new one. A refusal is shown as in
+   * set.
+   */
+  async function put(dishId: string, quantity: number, branch: string, options: readonly Choice[] = []): Promise<void> {
+    const those = items.value.filter((i) => i.dishId === dishId)
+    const more = quantity - those.reduce((sum, i) => sum + i.quantity, 0)
+    const line = more > 0 ? those.find((i) => choicesKey(i.options) === choicesKey(options)) : those.at(-1)
     if (line) {
-      await set(line.id, quantity)
+      await set(line.id, line.quantity + more)
       return
     }
     refusal.value = undefined
     try {
-      await add(dishId, 1, branch) // each tap adds one piece; two quick taps send two requests, one after the other
+      await add(dishId, 1, branch, options) // each tap adds one piece; two quick taps send two requests, one after the other
     } catch (e) {
       if (!isFault(e)) throw e
       refusal.value = e
     }
+  }
+
+  /** Changes the options and the quantity of a line. The line with the new options replaces it. */
+  function replace(line: BasketItem, quantity: number, branch: string, options: readonly Choice[]): Promise<void> {
+    return change(async () => {
+      if (choicesKey(line.options) === choicesKey(options)) return api.setQuantity(line.id, quantity)
+      await api.addDish(line.dishId, quantity, branch, options)
+      return api.removeDish(line.id)
+    })
   }
 
   onReconnect(() => fault.value && load())
@@ -105,14 +128,24 @@ export const useBasket = defineStore('basket', () => {
     { immediate: true },
   )
 
-  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, put, empty }
+  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, put, replace, empty }
 })
 
-/** Converts a line for components that also show table carts. */
-export function shown(item: BasketItem): ShownLine {
-  const left = item.isAvailable ? Math.min(item.remaining ?? maxPerLine, maxPerLine) : 0
+/** Converts a line, with its dish on the current menu if that is known, for components that also show table carts. */
+export function shown(item: BasketItem, dish?: MenuItem): ShownLine {
+  const problem = dish && choiceProblem(dish, item.options)
+  // The server also calls a dish unavailable if only its options are no longer offered.
+  const onMenu = item.isAvailable || (problem !== undefined && !isUnavailable(dish as MenuItem))
+  const left = onMenu ? maxInCart(item.isAvailable ? item.remaining : dish?.remaining ?? null) : 0
   return {
-    key: item.id, imageUrl: item.imageUrl, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
-    price: item.price || item.previousPrice, onMenu: item.isAvailable, available: left, gone: left === 0,
+    key: item.id, dishId: item.dishId, imageUrl: item.imageUrl, itemId: item.itemId ?? '', qty: item.quantity, notes: '', name: item.name,
+    price: item.price || item.previousPrice, onMenu, available: left, gone: left === 0,
+    options: dish ? renamed(dish.groups, item.options) : item.options ?? [], optional: Boolean(dish?.groups?.length),
+    problem,
   }
+}
+
+/** The page on which the options of a line are changed. */
+export function editLine(line: ShownLine): RouteLocationRaw {
+  return { name: 'shop-dish', params: { dishId: line.dishId ?? '' }, query: { line: line.key } }
 }

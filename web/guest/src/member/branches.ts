@@ -4,6 +4,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
 
 import type { Menu } from '../api/dto'
+import { loadPopular } from '../menu/popular'
 import { offline, onReconnect } from '../shell/connection'
 import { menuOf, listBranches } from './api'
 import type { Branch } from './dto'
@@ -27,6 +28,7 @@ async function load(): Promise<void> {
   try {
     branches.value ??= await listBranches()
     const at = branch.value?.id
+    if (at) void loadPopular(at)
     const got = at ? await menuOf(at) : undefined
     if (mine !== generation) return
     menu.value = got

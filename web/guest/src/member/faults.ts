@@ -12,6 +12,7 @@ const words: Record<string, MemberKey> = {
   password_wrong: 'fault.passwordWrong', session_not_found: 'fault.sessionGone',
   cart_full: 'fault.cartFull', dish_not_found: 'fault.dishGone', cart_item_not_found: 'fault.cartChanged',
   cart_changed: 'fault.cartChanged', cart_empty: 'fault.cartEmpty', branch_closed: 'fault.closed', outlet_paused: 'fault.closed',
+  option_unknown: 'fault.options', options_invalid: 'fault.options',
   sold_out: 'fault.soldOut', dish_unavailable: 'fault.unavailable', menu_version_closed: 'fault.menuChanged',
   item_unknown: 'fault.menuChanged', too_many_unpaid: 'fault.unpaid', payment_method_unavailable: 'fault.method',
   payment_method_unsuitable: 'fault.method', idempotency_mismatch: 'fault.arrived', not_cancelable: 'fault.notCancelable',

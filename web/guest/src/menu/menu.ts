@@ -2,6 +2,7 @@ import { computed, ref, shallowRef } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 import { language } from '@shared/i18n'
+import type { OptionGroup } from '@shared/options'
 import { follow } from '@shared/stream'
 import { nextTask } from '@shared/task'
 import { serverNow } from '@shared/time'
@@ -9,6 +10,7 @@ import { serverNow } from '@shared/time'
 import type { Availability, Menu, MenuItem } from '../api/dto'
 import { activeMenu, guestHeaders } from '../api/public'
 import { offline } from '../shell/connection'
+import { loadPopular } from './popular'
 import { storeMenu, storedMenu } from './storedMenu'
 
 type Left = NonNullable<Availability['items']>[number]
@@ -36,6 +38,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
   where = { branchId, tableId }
   const mine = ++generation
   loading.value = true
+  void loadPopular(branchId)
   try {
     const got = await activeMenu(branchId, tableId)
     if (mine !== generation) return
@@ -99,8 +102,21 @@ function apply(a: Availability): void {
 }
 
 function withLeft(m: Menu): Menu {
-  const next = (i: MenuItem): MenuItem => ({ ...i, ...streamed.get(i.itemId) })
+  const next = (i: MenuItem): MenuItem => {
+    const left = streamed.get(i.itemId)
+    return left ? { ...i, ...left, ...(i.groups ? { groups: withoutOptions(i.groups, left.soldOutOptions ?? []) } : {}) } : i
+  }
   return { ...m, categories: m.categories.map((c) => ({ ...c, items: c.items.map(next) })) }
+}
+
+/** The groups with the options that cannot be ordered now. */
+function withoutOptions(groups: OptionGroup[], soldOut: readonly string[]): OptionGroup[] {
+  return groups.map((g) => ({
+    ...g,
+    options: g.options.map((o) => ({
+      ...o, isAvailable: !soldOut.includes(o.id), ...(o.groups ? { groups: withoutOptions(o.groups, soldOut) } : {}),
+    })),
+  }))
 }
 
 /** Fetches the menu in another language of the branch. */

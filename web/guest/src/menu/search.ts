@@ -1,3 +1,5 @@
+import { lacksOptions } from '@shared/options'
+
 import type { Category, MenuItem } from '../api/dto'
 
 /** Removes case and diacritics: "pho" finds "Phở", "dau" finds "đậu". */
@@ -30,7 +32,7 @@ export function search(categories: readonly Category[], query: string, others?: 
 
 /** Whether a dish is unavailable now. */
 export function isUnavailable(item: MenuItem): boolean {
-  return !item.isActive || item.isSoldOut
+  return !item.isActive || item.isSoldOut || lacksOptions(item)
 }
 
 /** The categories with their sold-out dishes at the end. */

@@ -29,7 +29,7 @@ export function storedMenu(branchId: string): { menu: Menu; at: string } | undef
       typeof k.menu?.menuVersionId === 'string' && typeof k.menu.currency === 'string' && Array.isArray(k.menu.categories) &&
       k.menu.categories.every((c) => Array.isArray(c.items))
     // A pause may have ended since, and the opening state depends on the current time.
-    return sound ? { menu: { ...k.menu, paused: null, closed: null, hoursChange: null } as unknown as Menu, at: k.at as string } : undefined
+    return sound ? { menu: { ...k.menu, paused: null, closed: null, hoursChange: null, menuChange: undefined } as unknown as Menu, at: k.at as string } : undefined
   } catch {
     return undefined
   }

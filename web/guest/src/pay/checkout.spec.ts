@@ -10,7 +10,7 @@ import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { useCheckout } from './checkout'
 
-const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn(), tableCart: vi.fn() }, replace: vi.fn() }))
+const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn(), tableCart: vi.fn(), quoteOrder: vi.fn() }, replace: vi.fn() }))
 vi.mock('../api/public', () => ({ ...api, guestHeaders: () => ({}), land: () => Promise.resolve({}), useToken: () => undefined }))
 vi.mock('vue-router', () => ({ useRouter: () => ({ replace }) }))
 
@@ -110,4 +110,23 @@ test('an order of a shared cart whose answer was lost is not mistaken for anothe
   expect(trouble.value).toEqual({ text: 'review.arrived', link: true })
   expect(useSession().draft?.clientTxnId).not.toBe('first')
   expect(api.createOrder).toHaveBeenCalledOnce()
+})
+
+test.each([
+  ['option_unknown', { itemId: '1', optionId: '17' }], ['options_invalid', { itemId: '1', groupId: '3' }],
+  ['sold_out', { lines: [{ itemId: '1', optionId: '17', requested: 1, available: 0 }] }],
+])('%s leads to the line whose options have to be chosen again', async (code, problem) => {
+  useSession().keep({ cartDraft: [{ ...line, options: [{ optionId: '17', qty: 1, name: 'L', price: 0 }] }] })
+  const { order, trouble } = checkout()
+  const L = { id: '17', name: 'L', price: 0, isDefault: false, isAvailable: true }
+  const menu = menuAt(3000)
+  const item = menu.categories?.[0]?.items[0]
+  if (item) item.groups = [{ id: '3', kind: 'CHOICE', name: 'Size', min: 0, max: 1, free: 0, maxEach: 1, credit: false, defaultsCharge: true, options: [L] }]
+  api.activeMenu.mockResolvedValue(menu)
+  await useMenu().load()
+  api.createOrder.mockRejectedValueOnce(new Fault(code, 422, problem))
+  await order()
+  expect(api.createOrder.mock.lastCall?.[0], 'the request has the options').toMatchObject({ items: [{ options: [{ optionId: '17', qty: 1 }] }] })
+  expect(trouble.value?.text, 'trouble').toBe('review.choose')
+  expect(useCart().obstacle?.problem?.code, 'problem of the line').toBe('changed')
 })

@@ -1,18 +1,21 @@
 import { computed, nextTick, ref, shallowRef, watch } from 'vue'
 import { useRouter } from 'vue-router'
 
-import { isFault } from '@shared/api/fault'
+import { isFault, type Fault } from '@shared/api/fault'
 import type { Key } from '@shared/i18n'
+import { wired } from '@shared/options'
 import { newTxnId } from '@shared/txn'
 
 import { methodsFor } from '../api/boot'
 import type { Method } from '../api/dto'
-import { createOrder } from '../api/public'
+import { createOrder, quoteOrder } from '../api/public'
 import { useCart } from '../cart/cart'
 import { closedText } from '../menu/hours'
 import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
+import { useQuote } from './quote'
 import { useSubmit } from './submit'
+import { useVoucher } from './voucher'
 
 /**
  * Orders a table's cart. The visit's draft stores the order's clientTxnId until the server answers, so that the order is
@@ -28,12 +31,22 @@ export function useCheckout() {
   const trouble = shallowRef<{ text: Key; link?: boolean }>()
   // The new total that the guest has to accept, or 0. Any change of the order resets it.
   const changed = ref<{ total: number; of: number }>()
-  const asked = computed(() => (changed.value?.of === cart.due ? changed.value.total : 0))
+  const asked = computed(() => (changed.value?.of === due.value ? changed.value.total : 0))
   const settling = ref(false) // while the shared cart's changes are being sent before the order
   let unanswered = false // an order was sent, and the guest did not wait for its answer
   const sending = computed(() => settling.value || state.value !== 'idle')
   const currency = computed(() => session.branch?.currency ?? 'VND')
-  const methods = computed(() => methodsFor(cart.due, currency.value))
+  const items = () => cart.ordered.map(({ itemId, qty, notes, id, options }) => ({
+    itemId, qty, ...(options?.length && { options: wired(options) }), ...(notes && { notes }), ...(id && { lineId: id }),
+  }))
+  const charged = () => cart.ordered.filter((l) => !l.gone).map(({ itemId, qty, options }) => ({
+    itemId, qty, ...(options?.length && { options: wired(options) }),
+  }))
+  const voucher = useVoucher()
+  const quote = useQuote(() => menu.menu.value, charged, () => cart.due, voucher, (lines) =>
+    quoteOrder({ items: lines, menuVersionId: menu.menu.value?.menuVersionId ?? '', ...voucher.wired() }))
+  const due = quote.total
+  const methods = computed(() => methodsFor(due.value, currency.value))
   const chosen = ref<Method>()
   // Gateways may have a minimum amount, so a change of the cart can remove or restore the chosen method.
   const method = computed<Method>({
@@ -56,12 +69,11 @@ export function useCheckout() {
   async function order(): Promise<void> {
     const visit = session.draft
     const version = menu.menu.value?.menuVersionId
-    if (!visit || !version || sending.value || closed.value) return
+    if (!visit || !version || sending.value || closed.value || !quote.ready.value) return
     trouble.value = undefined
     cart.trouble = undefined
     if (cart.obstacle) {
-      await nextTick()
-      document.getElementById(`line-${cart.obstacle.key}`)?.focus()
+      await showObstacle()
       return
     }
     settling.value = true
@@ -76,20 +88,39 @@ export function useCheckout() {
     }
     try {
       const placed = await submit({
-        items: cart.ordered.map(({ itemId, qty, notes, id }) => ({ itemId, qty, ...(notes && { notes }), ...(id && { lineId: id }) })),
+        items: items(),
         paymentMethod: method.value, clientTxnId: visit.clientTxnId, menuVersionId: version, visitId: visit.visitId,
-        expectedTotal: asked.value || cart.due,
+        expectedTotal: asked.value || due.value, ...voucher.wired(),
       })
       unanswered = !placed
       if (!placed) return
       cart.clear()
+      voucher.enter('')
       await router.replace({ name: 'confirm', params: { id: placed.id } })
       if (placed.payment.redirectUrl) location.assign(placed.payment.redirectUrl)
     } catch (e) {
       if (!isFault(e)) throw e
       changed.value = undefined
+      if (voucher.refuse(e) || await refusedOptions(e)) return
       await refused(e.code, e.currentTotal)
     }
+  }
+
+  /** Moves the focus to the first line that cannot be ordered as it is. */
+  async function showObstacle(): Promise<void> {
+    await nextTick()
+    if (cart.obstacle) document.getElementById(`line-${cart.obstacle.key}`)?.focus()
+  }
+
+  /** Leads to the lines whose options the server has refused, and reports whether there are such. */
+  async function refusedOptions(e: Fault): Promise<boolean> {
+    if (e.refusedOptions.length === 0) return false
+    await menu.load()
+    cart.adopt()
+    cart.refuse(e.refusedOptions)
+    trouble.value = { text: 'review.choose' }
+    await showObstacle()
+    return true
   }
 
   /** Shows the reason of a refusal and prepares the next attempt. */
@@ -102,7 +133,7 @@ export function useCheckout() {
       case 'price_changed':
         await menu.load()
         cart.adopt()
-        changed.value = { total, of: cart.due }
+        changed.value = { total, of: due.value }
         break
       case 'cart_changed': // by another phone of the table
         await cart.reload()
@@ -139,5 +170,5 @@ export function useCheckout() {
     }
   }
 
-  return { state, sending, methods, method, closed, asked, trouble, order, giveUp }
+  return { state, sending, quote, voucher, due, methods, method, closed, asked, trouble, order, giveUp }
 }

@@ -25,7 +25,8 @@ export const router = createRouter({
       component: OrderView,
       meta: { seated: true, ordering: true, menu: 'table' },
       children: [
-        { path: 'item/:itemId', name: 'item', component: () => import('../menu/ItemDetailView.vue'), props: true },
+        { path: 'item/:itemId', name: 'item', component: () => import('../menu/ItemDetailView.vue'), props: (to) => ({ ...to.params, line: to.query.line }) },
+        { path: 'wishes', name: 'wishes', component: () => import('../menu/WishesView.vue'), props: { below: 'order' } },
         { path: 'cart', name: 'cart', component: () => import('../cart/CartDrawer.vue') },
         { path: 'call', name: 'call', component: () => import('../table/CallView.vue') },
       ],

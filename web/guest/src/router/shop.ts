@@ -29,7 +29,10 @@ export const shop: RouteRecordRaw[] = [
     name: 'shop',
     component: page(() => import('../member/views/MenuView.vue')),
     meta: { shop: true, menu: 'home' },
-    children: [{ path: 'dish/:dishId', name: 'shop-dish', component: page(() => import('../member/views/DishView.vue')), props: true }],
+    children: [
+      { path: 'dish/:dishId', name: 'shop-dish', component: page(() => import('../member/views/DishView.vue')), props: (to) => ({ ...to.params, line: to.query.line }) },
+      { path: 'wishes', name: 'shop-wishes', component: () => import('../menu/WishesView.vue'), props: { below: 'shop' } },
+    ],
   },
   { path: '/shop/cart', name: 'basket', component: page(() => import('../member/views/BasketView.vue')), ...own },
   { path: '/shop/checkout', name: 'shop-checkout', component: page(() => import('../member/views/CheckoutView.vue')), ...own },

@@ -59,3 +59,10 @@ test('broken lines of a cart are left out', () => {
   const broken = [null, 7, { ...line, qty: 0 }, { ...line, qty: 1.5 }, { ...line, qty: 21 }, { ...line, price: '9' }]
   expect(parseDraft(JSON.stringify({ ...draft, cartDraft: [...broken, line] }))?.cartDraft).toEqual([line])
 })
+
+test('a cart’s options are read as they were written, and broken ones are left out with their line', () => {
+  const option = { optionId: '17', qty: 1, name: 'L', price: 10_000 }
+  const whole = { ...line, options: [{ ...option, options: [option] }] }
+  const broken = [7, [null], [{ ...option, qty: 0 }], [{ ...option, price: '1' }], [{ ...option, options: [{}] }]].map((options) => ({ ...line, options }))
+  expect(parseDraft(JSON.stringify({ ...draft, cartDraft: [...broken, whole] }))?.cartDraft, 'lines').toEqual([whole])
+})

@@ -1,3 +1,5 @@
+import type { Choice } from '@shared/options'
+
 import type { Branch } from '../api/dto'
 import { maxPerLine, type CartLine } from '../cart/line'
 
@@ -81,8 +83,15 @@ function isLine(value: unknown): value is CartLine {
   const l = value as CartLine | null
   return (
     isText(l?.itemId) && typeof l.notes === 'string' && typeof l.name === 'string' && Number.isSafeInteger(l.price) &&
-    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= maxPerLine
+    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= maxPerLine && areChoices(l.options)
   )
+}
+
+function areChoices(value: unknown): value is Choice[] | null | undefined {
+  if (value === undefined || value === null) return true
+  return Array.isArray(value) && value.every((one: Choice | null) =>
+    isText(one?.optionId) && typeof one.name === 'string' && Number.isSafeInteger(one.price) && Number.isSafeInteger(one.qty) &&
+    one.qty > 0 && areChoices(one.options))
 }
 
 function isText(value: unknown): value is string {
