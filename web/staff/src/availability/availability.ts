@@ -3,6 +3,7 @@ import { localized, type Texts } from '../menu/localized'
 
 type Schemas = components['schemas']
 
+export type OptionAvailability = Schemas['CatalogOptionAvailability']
 export type Availability = Schemas['CatalogBranchAvailability']
 export type ItemAvailability = Schemas['CatalogItemAvailability']
 export type OffItem = Schemas['CatalogOffItem']
@@ -30,6 +31,14 @@ export function filtered(items: readonly ItemAvailability[], choice: Filter, par
   return items.filter((i) =>
     (choice === 'all' || wanted.includes(stateOf(i))) &&
     (find === '' || Object.values(i.names).some((name) => name.toLowerCase().includes(find))))
+}
+
+/** The options that a filter shows. An option has no limit, so it never runs low. */
+export function filteredOptions(options: readonly OptionAvailability[], choice: Filter, part: string): OptionAvailability[] {
+  const find = part.trim().toLowerCase()
+  return options.filter((o) =>
+    (choice === 'all' || (choice === 'off' ? o.eightySixedUntil !== null : !o.isAvailable)) &&
+    (find === '' || [o.names, o.groupNames].flatMap((names) => Object.values(names)).some((name) => name.toLowerCase().includes(find))))
 }
 
 /** The items grouped by category, in the order of the menu. */

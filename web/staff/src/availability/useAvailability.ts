@@ -1,16 +1,15 @@
-import { computed, ref } from 'vue'
+import { computed } from 'vue'
 
-import { localized } from '../menu/localized'
 import { branch, branchId } from '../shell/branch'
 import { moment, t } from '../shell/i18n'
 import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
-import type { ItemAvailability, OffItem } from './availability'
+import type { OffItem } from './availability'
 
 /** The interval of reloads in ms. Orders and other devices change the availability. */
 const often = 3_000
 
-/** The availability of the branch's menu and its actions. */
+/** The availability of the branch's menu, and the pause of ordering. */
 export function useAvailability() {
   const path = computed(() => ({ id: Number(branchId.value) }))
   const asked = useAsk(
@@ -18,17 +17,6 @@ export function useAvailability() {
     { enabled: () => branchId.value !== '', every: often },
   )
   const touches = ['availability']
-  const name = ref('') // of the item that was last 86'd or restored, for the message
-
-  const takeOff = useDo(
-    ({ itemId, until }: { itemId: string; until: string }) =>
-      api.POST('/api/menu-items/{id}/86', { params: { path: { id: Number(itemId) } }, body: { until } }),
-    { touches, done: (off) => hits(name.value, off) },
-  )
-  const restore = useDo(
-    (itemId: string) => api.POST('/api/menu-items/{id}/restore', { params: { path: { id: Number(itemId) } } }),
-    { touches, done: () => t('availability.restored', { name: name.value }) },
-  )
   const pause = useDo(
     (body: Pause) => api.POST('/api/branches/{id}/pause', { params: { path: path.value }, body }),
     { touches: [...touches, 'branches'], done: () => t('availability.paused') },
@@ -37,18 +25,7 @@ export function useAvailability() {
     touches: [...touches, 'branches'], done: () => t('availability.resumed'),
   })
 
-  return {
-    asked, pause, resume,
-    busy: computed(() => takeOff.isPending.value || restore.isPending.value),
-    takeOff: (i: ItemAvailability, until: string) => {
-      name.value = localized(i.names)
-      return takeOff.mutateAsync({ itemId: i.itemId, until })
-    },
-    restore: (i: ItemAvailability) => {
-      name.value = localized(i.names)
-      restore.mutate(i.itemId)
-    },
-  }
+  return { asked, pause, resume }
 }
 
 interface Pause {

@@ -69,14 +69,16 @@ test('a station sees only its own lines, with their numbers, and only tickets th
   expect(narrow([ticket('1')], '')).toHaveLength(1)
 })
 
-test('the list of dishes to cook leaves out done, ready and voided ones', () => {
-  const b = board([
-    ticket('1'), ticket('2', { status: 'PREPARING' }), ticket('3', { status: 'READY' }), ticket('4', { voided: true }),
-  ])
-  expect(allDay(b, '')).toEqual([
-    { dishId: '4', name: 'Phở bò', qty: 4 }, { dishId: '9', name: 'Trà đá', qty: 2 },
-  ])
-  expect(allDay(ticked(b, '1', 0, true), '1')).toEqual([{ dishId: '4', name: 'Phở bò', qty: 2 }])
+test('the list of dishes to cook has those of a station, the most frequent first', () => {
+  const count = (dishId: string, categoryId: string, qty: number, size?: string) => ({ dishId, categoryId, name: `dish ${dishId}`, qty, ...(size ? { size } : {}) })
+  const b = { ...board([]), allDay: [count('9', '2', 2), count('5', '1', 3, 'L'), count('5', '1', 4, 'M')] }
+  expect(allDay(b, '').map((c) => [c.dishId, c.size, c.qty]), 'all stations').toEqual([['5', 'M', 4], ['5', 'L', 3], ['9', undefined, 2]])
+  expect(allDay(b, '2').map((c) => c.dishId), 'one station').toEqual(['9'])
+})
+
+test('a line that was just marked as done is shown so at once', () => {
+  const items = ticked(board([ticket('1'), ticket('2')]), '1', 0, true).tickets.map((t) => t.items.map((i) => i.done))
+  expect(items, 'done lines of the tickets').toEqual([[true, false], [false, false]])
 })
 
 test('only new tickets ring, and none at the first load', () => {

@@ -3,6 +3,7 @@ import type { components } from '@shared/api/schema'
 type Schemas = components['schemas']
 
 export type Progress = Schemas['OrderingProgress']
+export type TicketItem = Schemas['OrderingTicketItem']
 export type Ticket = Schemas['OrderingTicket']
 export type Awaiting = Schemas['OrderingAwaiting']
 export type Board = Schemas['OrderingBoard']
@@ -99,24 +100,13 @@ export function handovers(board: Board, station: string): Ticket[] {
     .sort((a, b) => tables.compare(a.tableLabel, b.tableLabel) || begun(a) - begun(b))
 }
 
-export interface DishCount {
-  dishId: string
-  name: string
-  qty: number
-}
+/** A dish, in one size, that must still be cooked, and how often with each of its other options. */
+export type DishCount = Schemas['OrderingDishCount']
 
-/** The quantity of each dish that a station still has to cook, the largest first. */
+/** The quantity of each dish and size that a station still has to cook, the largest first, as the server counts them. */
 export function allDay(board: Board, station: string): DishCount[] {
-  const counts = new Map<string, DishCount>()
-  for (const t of narrow(board.tickets, station)) {
-    if (t.voided || !['new', 'preparing'].includes(columnOf(t))) continue
-    for (const i of t.items) {
-      if (i.done || i.voided) continue
-      const c = counts.get(i.dishId) ?? { dishId: i.dishId, name: i.name, qty: 0 }
-      counts.set(i.dishId, { ...c, qty: c.qty + i.qty })
-    }
-  }
-  return [...counts.values()].sort((a, b) => b.qty - a.qty || a.name.localeCompare(b.name))
+  const most = (a: { name: string; qty: number }, b: { name: string; qty: number }) => b.qty - a.qty || a.name.localeCompare(b.name)
+  return board.allDay.filter((c) => !station || c.categoryId === station).sort(most)
 }
 
 /** New tickets, which are announced. */

@@ -1,4 +1,4 @@
-import { mdiBookOpenVariant, mdiNoodles } from '@mdi/js'
+import { mdiBookOpenVariant, mdiNoodles, mdiTune } from '@mdi/js'
 
 import type { Feature } from '../app'
 
@@ -13,6 +13,10 @@ export const feature: Feature = {
       meta: { title: 'menu.categories', needs: ['GET /api/categories'] },
     },
     {
+      path: '/option-groups', name: 'option-groups', component: () => import('./OptionGroupsView.vue'),
+      meta: { title: 'menu.options', needs: ['GET /api/option-groups'] },
+    },
+    {
       path: '/menus', name: 'menus', component: () => import('./MenusView.vue'),
       meta: { title: 'menu.menus', needs: ['GET /api/menus'] },
     },
@@ -23,6 +27,10 @@ export const feature: Feature = {
     {
       path: '/menu-versions/:id/prices', name: 'prices', component: () => import('./PricesView.vue'), props: true,
       meta: { title: 'menu.prices', needs: ['GET /api/menu-versions/{id}', 'PUT /api/branches/{id}/menu/dishes'] },
+    },
+    {
+      path: '/menu-versions/:id/options', name: 'version-options', component: () => import('./VersionOptionsView.vue'), props: true,
+      meta: { title: 'menu.version_options', needs: ['GET /api/menu-versions/{id}', 'GET /api/option-groups'] },
     },
     {
       path: '/menu-versions/:id/preview', name: 'preview', component: () => import('./PreviewView.vue'), props: true,
@@ -38,5 +46,6 @@ export const feature: Feature = {
       to: 'dishes', text: 'menu.dishes', icon: mdiNoodles, group: 'restaurant', order: 20,
       needs: ['GET /api/dishes', 'GET /api/categories'],
     },
+    { to: 'option-groups', text: 'menu.options', icon: mdiTune, group: 'restaurant', order: 25, needs: ['GET /api/option-groups'] },
   ],
 }

@@ -5,7 +5,7 @@ import { language } from '../shell/i18n'
 export type Texts = Record<string, string>
 
 /** The locales of a restaurant's texts, with their names in their own languages. */
-export const localeNames: Texts = { vi: 'Tiếng Việt', 'zh-TW': '繁體中文', en: 'English', ja: '日本語', th: 'ไทย' }
+export const localeNames: Texts = { vi: 'Tiếng Việt', 'zh-TW': '繁體中文', en: 'English', ja: '日本語', th: 'ไทย', de: 'Deutsch' }
 
 /** Returns a text in the console's language, or in the language that guests see instead. */
 export function localized(texts: Texts): string {

@@ -7,7 +7,7 @@ beforeAll(() => changeLanguage('en'))
 
 const line = (itemId: string, more: Partial<Line> = {}): Line => ({
   itemId, dishId: itemId, categoryId: '1', categoryNames: { en: 'Pho' }, names: { en: `Dish ${itemId}` }, imageUrl: null, price: 100,
-  dailyQuota: null, isActive: true, sort: Number(itemId), ...more,
+  dailyQuota: null, isActive: true, groups: [], sort: Number(itemId), ...more,
 })
 const told = (before: Line[], after: Line[]) => differences(before, after).map((d) => `${d.kind} ${d.line.itemId}`)
 

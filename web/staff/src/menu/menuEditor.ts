@@ -32,7 +32,7 @@ export function partsOf(lines: readonly Line[]): Part[] {
 
 /** A change of an item between the live version and a draft. */
 export type Difference =
-  | { kind: 'added' | 'removed' | 'shown' | 'hidden' | 'place'; line: Line }
+  | { kind: 'added' | 'removed' | 'shown' | 'hidden' | 'options' | 'place'; line: Line }
   | { kind: 'price'; line: Line; before: number }
   | { kind: 'quota'; line: Line; before: number | null }
 
@@ -47,7 +47,7 @@ export function differences(before: readonly Line[], after: readonly Line[]): Di
     else found.push({ kind: 'added', line })
   }
   found.push(...[...was.values()].map((line): Difference => ({ kind: 'removed', line })))
-  const order: Difference['kind'][] = ['added', 'removed', 'shown', 'hidden', 'price', 'quota', 'place']
+  const order: Difference['kind'][] = ['added', 'removed', 'shown', 'hidden', 'price', 'options', 'quota', 'place']
   const name = (d: Difference) => localized(d.line.names)
   const byName = new Intl.Collator(language.value).compare
   return found.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || byName(name(a), name(b)))
@@ -58,6 +58,7 @@ function changes(old: Line, line: Line): Difference[] {
   if (line.isActive !== old.isActive) found.push({ kind: line.isActive ? 'shown' : 'hidden', line })
   if (line.price !== old.price) found.push({ kind: 'price', line, before: old.price })
   if (line.dailyQuota !== old.dailyQuota) found.push({ kind: 'quota', line, before: old.dailyQuota })
+  if (JSON.stringify(line.groups ?? []) !== JSON.stringify(old.groups ?? [])) found.push({ kind: 'options', line })
   if (line.sort !== old.sort) found.push({ kind: 'place', line })
   return found
 }

@@ -5,7 +5,7 @@ import { cellsOf, Sheet } from './sheet'
 
 const line = (dishId: string, en: string, price: number, more: Partial<Line> = {}): Line => ({
   dishId, itemId: `1${dishId}`, categoryId: '1', categoryNames: { en: 'Pho', vi: 'Phở' }, names: { en, vi: `${en} vi`, ja: 'フォー' }, imageUrl: null,
-  price, dailyQuota: null, isActive: true, sort: 1, ...more,
+  price, dailyQuota: null, isActive: true, groups: [], sort: 1, ...more,
 })
 const category = (id: string, en: string, vi: string): Category =>
   ({ id, names: { en, vi }, sort: 1, descriptions: {}, dishes: 1, updatedAt: '' })

@@ -1,4 +1,4 @@
-import { computed, toValue, type MaybeRefOrGetter } from 'vue'
+import { computed, shallowRef, toValue, type MaybeRefOrGetter } from 'vue'
 import { useRouter } from 'vue-router'
 
 import { answer } from '@shared/api/client'
@@ -6,10 +6,14 @@ import { t } from '../shell/i18n'
 import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
 import type { Line } from './menuEditor'
+import type { PutGroup, VersionProblem } from './options'
 import { useMenus } from './useMenus'
 
 /** The fields of a draft's item that can be changed. */
 export type Entry = Pick<Line, 'price' | 'dailyQuota' | 'isActive'> & { sort?: number }
+
+// Why the last attempt to publish a draft was refused. The problems of a dish are dropped when its options change.
+const refused = shallowRef<{ version: number; problems: VersionProblem[] }>()
 
 /** A version of a menu, the live version, and the changes of a draft. */
 export function useVersion(version: MaybeRefOrGetter<string>) {
@@ -42,17 +46,54 @@ export function useVersion(version: MaybeRefOrGetter<string>) {
       api.DELETE('/api/menu-versions/{id}/items/{itemId}', { params: { path: { id: id.value, itemId: Number(itemId) } } }),
     { touches },
   )
+  const problems = computed(() => (refused.value?.version === id.value ? refused.value.problems : []))
   const publish = useDo(() => api.POST('/api/menu-versions/{id}/publish', { params: { path: { id: id.value } } }), {
-    touches: ['version', 'versions', 'menus', 'dishes', 'availability'], done: () => t('menu.published'),
+    touches: ['version', 'versions', 'menus', 'dishes', 'availability', 'option-groups'], done: () => t('menu.published'),
+    failed: (e) => {
+      if (e.code !== 'version_incomplete' || !Array.isArray(e.problem.problems)) return false
+      refused.value = { version: id.value, problems: e.problem.problems as VersionProblem[] }
+      return true
+    },
   })
+
+  const forget = (itemIds: readonly string[]) => {
+    refused.value = { version: id.value, problems: problems.value.filter((p) => !itemIds.includes(p.itemId)) }
+  }
+  const putGroups = ({ itemId, groups }: ItemGroups) =>
+    api.PUT('/api/menu-versions/{id}/items/{itemId}/groups', { params: { path: { id: id.value, itemId: Number(itemId) } }, body: { groups } })
+  const regroup = useDo(async (items: ItemGroups[]) => {
+    for (const i of items.slice(1)) await answer(putGroups(i))
+    const last = await putGroups(items[0] as ItemGroups)
+    forget(items.map((i) => i.itemId))
+    return last
+  }, { touches: [...touches, 'option-groups'] })
+  const attach = useDo(
+    ({ itemIds, group: { groupId, ...settings } }: { itemIds: string[]; group: PutGroup }) =>
+      api.POST('/api/menu-versions/{id}/groups/{groupId}/attach', {
+        params: { path: { id: id.value, groupId: Number(groupId) } }, body: { itemIds, settings },
+      }),
+    {
+      touches: [...touches, 'option-groups'],
+      done: (_, { itemIds }) => {
+        forget(itemIds)
+        return t('menu.attach_done', { count: itemIds.length })
+      },
+    },
+  )
   const discard = useDo(() => api.DELETE('/api/menu-versions/{id}', { params: { path: { id: id.value } } }), {
     touches: ['versions', 'menus'], done: () => t('menu.discarded'),
   })
 
   return {
-    asked, whole, menu, former: former.data, edit, place, add, remove, publish,
+    asked, whole, menu, former: former.data, edit, place, add, remove, publish, problems, regroup, attach,
     discard: () => discard.mutateAsync(undefined).then(() => router.replace({ name: 'menus' }), () => undefined),
   }
+}
+
+/** The option groups of an item, which replace the present ones. */
+export interface ItemGroups {
+  itemId: string
+  groups: PutGroup[]
 }
 
 function entryOf({ itemId, price, dailyQuota, isActive, sort }: Line): Entry & { itemId: string } {

@@ -1,6 +1,7 @@
 import type { Answer } from '@shared/api/client'
 import { api, type Route } from '../shell/session'
 import type { Shown } from './figure'
+import * as interest from './interest'
 import * as shows from './shows'
 import type { Span } from './span'
 
@@ -41,6 +42,18 @@ export const reports: Report[] = [
     load: (q) => api.GET('/api/reports/dishes', paged(q)),
   },
   {
+    name: 'options', needs: 'GET /api/reports/options', show: shows.options, pages: true,
+    load: (q) => api.GET('/api/reports/options', paged(q)),
+  },
+  {
+    name: 'views', needs: 'GET /api/reports/views', show: interest.views, pages: true,
+    load: (q) => api.GET('/api/reports/views', paged(q)),
+  },
+  {
+    name: 'carts', needs: 'GET /api/reports/carts', show: interest.carts,
+    load: (q) => api.GET('/api/reports/carts', plain(q)),
+  },
+  {
     name: 'quotas', needs: 'GET /api/reports/quotas', show: shows.quotas, pages: true,
     load: (q) => api.GET('/api/reports/quotas', paged(q)),
   },
@@ -51,6 +64,10 @@ export const reports: Report[] = [
   {
     name: 'payments', needs: 'GET /api/reports/payments', show: shows.payments,
     load: (q) => api.GET('/api/reports/payments', plain(q)),
+  },
+  {
+    name: 'taxes', needs: 'GET /api/reports/taxes', show: shows.taxes,
+    load: (q) => api.GET('/api/reports/taxes', plain(q)),
   },
   {
     name: 'expired', needs: 'GET /api/reports/expired', show: shows.expired,

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
 import { brief, said, type Shown } from './figure'
+import * as interest from './interest'
 import { drawable, heightOf, optionOf } from './option'
 import { sheetPath } from './reports'
 import * as shows from './shows'
@@ -37,6 +38,36 @@ test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
   expect(byHour?.rows).toEqual([['12:00', 4, 4, 400]])
   expect(map?.chart).toMatchObject({ kind: 'heat', cells: [[12, 0, 4]] })
   expect(map?.rows[0]?.[0]).toBe('Monday')
+})
+
+test('options show how many portions of a dish have them', () => {
+  const s = shows.options({
+    branchId: '1', from: '2026-03-01', to: '2026-03-03', timezone: 'Asia/Taipei', currency: 'TWD', page: 1, size: 20, total: 1,
+    items: [{ dishId: '7', dish: '', groupId: '2', group: '', optionId: '9', name: 'Large', qty: 30, portions: 40, perDish: 0.75 }],
+  })
+  expect(s.figures[0]?.rows[0]?.slice(1), 'group, option, chosen, portions and share').toEqual(['Deleted group', 'Large', 30, 40, 0.75])
+  expect(s.figures[0]?.rows[0]?.[0], 'the name of a deleted dish').toContain('7')
+})
+
+test('views: dishes that were ordered without a view have no share', () => {
+  const s = interest.views({
+    ...head, page: 1, size: 20, total: 2, totals: { viewed: 20, added: 3, menuPages: 9, cartPages: 4, checkoutPages: 1 },
+    items: [
+      { dishId: '4', name: 'Phở', viewed: 20, added: 3, orders: 5, orderedShare: 0.25 },
+      { dishId: '9', name: '', viewed: 0, added: 0, orders: 2, orderedShare: 0 },
+    ],
+  })
+  wantWhole(s)
+  expect(s.figures[0]?.rows).toEqual([['Phở', 20, 3, 5, 0.25], ['Deleted dish 9', 0, 0, 2, null]])
+  expect(s.tiles.map((tile) => tile.value)).toEqual([9, 20, 3, 4, 1])
+})
+
+test('carts: the chart has every day', () => {
+  const day = { begun: 5, ordered: 3, abandoned: 1, open: 1, memberCarts: 2, memberAmount: 700 }
+  const s = interest.carts({ ...head, days: [{ date: '2026-03-02', ...day }], totals: day }, span)
+  wantWhole(s)
+  expect(s.figures[0]?.chart).toMatchObject({ series: [{ values: [0, 1, 0] }, { values: [0, 2, 0] }] })
+  expect(s.figures[0]?.rows).toEqual([['2026-03-02', 5, 3, 1, 1, 2, 700]])
 })
 
 test('deleted dishes still have a name', () => {

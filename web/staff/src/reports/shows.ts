@@ -1,13 +1,13 @@
 import type { components } from '@shared/api/schema'
-import { moment, t, hasText } from '../shell/i18n'
+import { moment, percent, t, hasText } from '../shell/i18n'
 import { dayText, hourText, weekdayText, type Cell, type Column, type Kind, type Shown, type Tile } from './figure'
 import { dates, type Span } from './span'
 
 // Converts each report to figures. Charts have every day and hour; tables only those with data.
 type Schemas = components['schemas']
 
-const column = (name: string, kind: Kind = 'number'): Column => ({ text: t(`reports.${name}`), kind })
-const tile = (name: string, value: Cell, kind: Kind = 'number'): Tile => ({ text: t(`reports.${name}`), value, kind })
+export const column = (name: string, kind: Kind = 'number'): Column => ({ text: t(`reports.${name}`), kind })
+export const tile = (name: string, value: Cell, kind: Kind = 'number'): Tile => ({ text: t(`reports.${name}`), value, kind })
 
 /** The translation of an API value, or the value itself if there is none. */
 function word(key: string, plain: string): string {
@@ -67,19 +67,36 @@ export function salesHours(r: Schemas['ReportHoursView']): Shown {
   }
 }
 
+/** The name of a dish, also of a deleted one. */
+export const dishName = (d: { name: string; dishId: string }) => d.name || t('reports.dish_gone', { id: d.dishId })
+
 export function dishes(r: Schemas['ReportDishesView']): Shown {
-  const name = (d: Schemas['ReportDish']) => d.name || t('reports.dish_gone', { id: d.dishId })
   return {
     tiles: [tile('qty', r.totals.qty), tile('gross', r.totals.gross, 'money')],
     total: r.total,
     figures: [{
       title: t('reports.dishes'),
       chart: {
-        kind: 'rows', measure: 'money', names: r.items.map(name),
+        kind: 'rows', measure: 'money', names: r.items.map(dishName),
         series: [{ name: t('reports.gross'), values: r.items.map((d) => d.gross) }],
       },
       columns: [column('rank'), column('dish', 'text'), column('qty'), column('gross', 'money'), column('share', 'share')],
-      rows: r.items.map((d) => [d.rank, name(d), d.qty, d.gross, d.share]),
+      rows: r.items.map((d) => [d.rank, dishName(d), d.qty, d.gross, d.share]),
+    }],
+  }
+}
+
+export function options(r: Schemas['ReportOptionsView']): Shown {
+  const dish = (o: Schemas['ReportOption']) => o.dish || t('reports.dish_gone', { id: o.dishId })
+  return {
+    tiles: [],
+    total: r.total,
+    figures: [{
+      title: t('reports.options'),
+      columns: [
+        column('dish', 'text'), column('group', 'text'), column('option', 'text'), column('chosen'), column('portions'), column('per_dish', 'share'),
+      ],
+      rows: r.items.map((o) => [dish(o), o.group || t('reports.option_gone'), o.name, o.qty, o.portions, o.perDish]),
     }],
   }
 }
@@ -212,6 +229,32 @@ export function expired(r: Schemas['ReportEndedView'], span: Span): Shown {
     }],
   }
 }
+
+export function taxes(r: Schemas['ReportTaxesView']): Shown {
+  const rates = [...new Set(r.days.map((d) => d.rate))]
+  const sums = rates.map((rate) => {
+    const days = r.days.filter((d) => d.rate === rate)
+    return { rate: rate ? percent(rate) : t('reports.untaxed'), base: sum(days.map((d) => d.base)), amount: sum(days.map((d) => d.amount)) }
+  })
+  return {
+    tiles: [
+      tile('total', r.totals.total, 'money'), tile('tax', r.totals.taxes, 'money'), tile('service', r.totals.service, 'money'),
+      tile('discount', r.totals.discount, 'money'), tile('orders', r.totals.orders),
+    ],
+    figures: [
+      {
+        title: t('reports.taxes_rates'), columns: [column('rate', 'text'), column('base', 'money'), column('tax', 'money')],
+        rows: sums.map((s) => [s.rate, s.base, s.amount]),
+      },
+      {
+        title: t('reports.taxes'), columns: [column('date', 'date'), column('rate', 'text'), column('orders'), column('base', 'money'), column('tax', 'money')],
+        rows: r.days.map((d) => [d.date, d.rate ? percent(d.rate) : t('reports.untaxed'), d.orders, d.base, d.amount]),
+      },
+    ],
+  }
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, v) => all + v, 0)
 
 export function refunds(r: Schemas['ReportRefundsView'], span: Span): Shown {
   const all = dates(span)

@@ -12,7 +12,7 @@ export interface NewBranch {
 }
 
 /** The possible languages of menus. */
-export const menuLocales = ['vi', 'zh-TW', 'en', 'ja', 'th']
+export const menuLocales = ['vi', 'zh-TW', 'en', 'ja', 'th', 'de']
 
 /** A branch without a name, in the country of the browser's language. */
 export function emptyBranch(tags: readonly string[] = navigator.languages): NewBranch {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { copyFromDayBefore, copyToAll, draftOf, hoursOf, mistakes, nextPeriod, refusedField, type Hours } from './hours'
+import { draftOf, hoursOf, mistakes, nextPeriod, refusedField, sameAsDayBefore, sameOnAllDays, type Hours } from './hours'
 
 const stored: Hours = {
   weekly: { fri: [{ from: '17:00', to: '01:00' }], sat: [{ from: '11:00', to: '14:30' }, { from: '17:00', to: '22:00' }] },
@@ -24,10 +24,9 @@ it('proposes usual hours for a branch that is always open, but stores none until
 
 it('copies days', () => {
   const d = draftOf(stored)
-  copyFromDayBefore(d, 'sun')
-  copyFromDayBefore(d, 'mon')
+  d.week = sameAsDayBefore(sameAsDayBefore(d.week, 'sun'), 'mon')
   expect(d.week.mon).toEqual(stored.weekly.sat)
-  copyToAll(d, 'fri')
+  d.week = sameOnAllDays(d.week, 'fri')
   expect(d.week.wed).toEqual([{ from: '17:00', to: '01:00' }])
   expect(d.week.wed?.[0]).not.toBe(d.week.thu?.[0])
 })

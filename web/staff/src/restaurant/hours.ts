@@ -15,42 +15,58 @@ export interface Exception {
   periods: Period[]
 }
 
+export type Week = Record<Weekday, Period[]>
+
 /** Opening hours as the form edits them. */
 export interface Draft {
   always: boolean // without weekly hours
-  week: Record<Weekday, Period[]>
+  week: Week
   exceptions: Exception[]
 }
 
 const usual: Period = { from: '11:00', to: '22:00' }
-const copy = (periods: readonly Period[] | null | undefined): Period[] => (periods ?? []).map((p) => ({ ...p }))
+
+/** A copy of the periods of a day. */
+export const copied = (periods: readonly Period[] | null | undefined): Period[] => (periods ?? []).map((p) => ({ ...p }))
+
+/** The names of the days of the week in a language. */
+export function weekdayNames(language: string, weekday: 'long' | 'short'): Record<Weekday, string> {
+  const format = new Intl.DateTimeFormat(language, { weekday, timeZone: 'UTC' })
+  // 2024-01-01 was a Monday.
+  return Object.fromEntries(weekdays.map((w, n) => [w, format.format(Date.UTC(2024, 0, 1 + n))])) as Record<Weekday, string>
+}
+
+/** The weekly hours of a form for stored ones. Without any it starts with the usual ones. */
+export function weekOf(weekly: Hours['weekly'], start: Period = usual): { always: boolean; week: Week } {
+  const always = Object.keys(weekly).length === 0
+  return { always, week: Object.fromEntries(weekdays.map((d) => [d, always ? [{ ...start }] : copied(weekly[d])])) as Week }
+}
+
+/** The weekly hours to store. */
+export function weeklyOf(d: { always: boolean; week: Week }): Hours['weekly'] {
+  return d.always ? {} : Object.fromEntries(weekdays.filter((w) => d.week[w].length > 0).map((w) => [w, copied(d.week[w])]))
+}
 
 /** The form for stored hours. A branch without hours starts with usual ones, which take effect once they are switched on. */
 export function draftOf(h: Hours): Draft {
-  const always = Object.keys(h.weekly).length === 0
-  const week = Object.fromEntries(weekdays.map((d) => [d, always ? [{ ...usual }] : copy(h.weekly[d])])) as Draft['week']
-  return { always, week, exceptions: (h.exceptions ?? []).map((e) => ({ date: e.date, note: e.note ?? '', periods: copy(e.periods) })) }
+  return { ...weekOf(h.weekly), exceptions: (h.exceptions ?? []).map((e) => ({ date: e.date, note: e.note ?? '', periods: copied(e.periods) })) }
 }
 
 /** The hours to store. Dates in the past have no effect any more. */
 export function hoursOf(d: Draft, today: string): Hours {
-  const weekly = d.always ? {} : Object.fromEntries(weekdays.filter((w) => d.week[w].length > 0).map((w) => [w, copy(d.week[w])]))
   const exceptions = d.exceptions
     .filter((e) => e.date >= today)
-    .map((e) => ({ date: e.date, periods: copy(e.periods), ...(e.note.trim() ? { note: e.note.trim() } : {}) }))
-  return { weekly, exceptions }
+    .map((e) => ({ date: e.date, periods: copied(e.periods), ...(e.note.trim() ? { note: e.note.trim() } : {}) }))
+  return { weekly: weeklyOf(d), exceptions }
 }
 
-/** Copies the hours of a day to all others. */
-export function copyToAll(d: Draft, from: Weekday): void {
-  for (const w of weekdays) if (w !== from) d.week[w] = copy(d.week[from])
-}
+/** The week with the hours of one day on all days. */
+export const sameOnAllDays = (week: Week, from: Weekday): Week =>
+  Object.fromEntries(weekdays.map((w) => [w, copied(week[from])])) as Week
 
-/** Copies the hours of the day before. */
-export function copyFromDayBefore(d: Draft, to: Weekday): void {
-  const n = weekdays.indexOf(to)
-  d.week[to] = copy(d.week[weekdays[(n + 6) % 7] as Weekday])
-}
+/** The week with the hours of the day before on a day. */
+export const sameAsDayBefore = (week: Week, to: Weekday): Week =>
+  ({ ...week, [to]: copied(week[weekdays[(weekdays.indexOf(to) + 6) % 7] as Weekday]) })
 
 /** A period to add after those of a day. */
 export function nextPeriod(periods: readonly Period[]): Period {
@@ -76,8 +92,8 @@ function runsInto(day: readonly Period[], next: readonly Period[]): boolean {
   return Boolean(last && first && last.to > first.from + 1440)
 }
 
-/** The mistakes of a form by field, named as the server names fields: `weekly.mon`, `exceptions[0].date`. */
-export function mistakes(d: Draft): Record<string, Mistake> {
+/** The mistakes of weekly hours by field, named as the server names fields: `weekly.mon`. */
+export function weekMistakes(d: { always: boolean; week: Week }): Record<string, Mistake> {
   const found: Record<string, Mistake> = {}
   if (!d.always) {
     weekdays.forEach((w, n) => {
@@ -87,6 +103,12 @@ export function mistakes(d: Draft): Record<string, Mistake> {
     })
     if (weekdays.every((w) => d.week[w].length === 0)) found.weekly = 'empty'
   }
+  return found
+}
+
+/** The mistakes of a form by field, named as the server names fields: `weekly.mon`, `exceptions[0].date`. */
+export function mistakes(d: Draft): Record<string, Mistake> {
+  const found = weekMistakes(d)
   d.exceptions.forEach((e, i) => {
     const m = mistakeIn(e.periods)
     if (m) found[`exceptions[${i}].periods`] = m

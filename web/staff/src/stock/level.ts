@@ -8,6 +8,9 @@ export type Kind = Adjusted['kind']
 export type Reservation = Schemas['StockEntry']
 export type RecipeLine = Schemas['StockAmount']
 
+/** What a recipe belongs to: a dish of the menu, or an option, whose recipe is that of the chosen branch. */
+export type RecipeOwner = { names: Record<string, string> } & ({ itemId: string } | { optionId: string; isSize: boolean })
+
 export const kinds: Kind[] = ['RECEIVE', 'COUNT', 'WASTE']
 export const statuses: Reservation['status'][] = ['RESERVED', 'CONFIRMED', 'CANCELLED', 'EXPIRED', 'REFUSED', 'RETURNED']
 

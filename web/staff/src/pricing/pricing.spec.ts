@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+
+import { formOf, percentOn, quoteInput, ruleOf, typedPercent, untaxed, withRule, type Form, type TaxClass } from './pricing'
+
+const form: Form = formOf({
+  priceMode: 'INCLUSIVE', taxScope: 'BILL', taxRounding: 'HALF_UP', discountRounding: 'HALF_UP',
+  rates: [{ code: 'VAT', percent: '8', validTo: '2026-12-31' }, { code: 'VAT', percent: '10', validFrom: '2027-01-01' }, { code: 'LOW', percent: '5' }],
+  rules: [{ taxClass: 'FOOD', rate: 'VAT' }, { taxClass: 'FOOD', kind: 'PICKUP', rate: 'LOW' }],
+  serviceCharges: [{ names: { en: 'Service' }, percent: '10', kinds: ['DINE_IN'], taxed: true }], discounts: [],
+})
+
+test.each([['8', '8'], ['8,875 %', '8.875'], ['100', '100'], ['100.1', undefined], ['-1', undefined], ['1.23456', undefined], ['', undefined]])(
+  'the typed percentage %j is %j', (typed, want) => { expect(typedPercent(typed)).toBe(want) },
+)
+
+test('a rule is replaced, removed, and independent of the rules of other kinds', () => {
+  expect(ruleOf(withRule(form.rules, 'FOOD', undefined, 'LOW'), 'FOOD'), 'replaced').toBe('LOW')
+  expect(ruleOf(withRule(form.rules, 'FOOD', undefined, 'LOW'), 'FOOD', 'PICKUP'), 'another kind').toBe('LOW')
+  expect(withRule(form.rules, 'FOOD', 'PICKUP', ''), 'removed').toEqual([{ taxClass: 'FOOD', rate: 'VAT' }])
+})
+
+test.each([['2026-12-31', '8'], ['2027-01-01', '10']])('on %s the rate is %s %%', (date, want) => {
+  expect(percentOn(form.rates, 'VAT', date)).toBe(want)
+})
+
+test('a class with dishes needs a rate for every kind of orders', () => {
+  const classes = [
+    { code: 'FOOD', names: {}, dishes: 3 }, { code: 'ALCOHOL', names: {}, dishes: 1 }, { code: 'PACKAGING', names: {}, dishes: 0 },
+  ] as TaxClass[]
+  expect(untaxed(form, classes).map((c) => c.code), 'untaxed classes').toEqual(['ALCOHOL'])
+  expect(untaxed({ rates: [], rules: [] }, classes), 'without rates').toEqual([])
+})
+
+test('the price lab asks for the rates and charges of the kind and the date', () => {
+  const lines = [{ unitPrice: 65_000, qty: 2, taxClass: 'FOOD' }, { unitPrice: 1000, qty: 1, taxClass: null }]
+  const here = quoteInput(form, 'VND', 'DINE_IN', '2026-11-26', lines)
+  expect(here.lines, 'lines at the table').toEqual([{ unitPrice: 65_000, qty: 2, rate: '8' }, { unitPrice: 1000, qty: 1 }])
+  expect(here.serviceCharges, 'charges at the table').toEqual([{ percent: '10', taxed: true }])
+  const away = quoteInput(form, 'VND', 'PICKUP', '2026-11-26', lines)
+  expect([away.lines?.[0]?.rate, away.serviceCharges], 'take-away').toEqual(['5', []])
+})
