@@ -74,6 +74,7 @@ test('the menu needs few requests and few bytes', async ({ page, server }) => {
   await expect(page.locator('html')).toHaveAttribute('data-loaded', /\d/)
   const sizes = JSON.parse((await page.locator('html').getAttribute('data-loaded')) ?? '[]') as number[]
   expect(sizes.length).toBeGreaterThan(5) // the scripts, the style, the table and its menu
-  expect(sizes.length).toBeLessThan(20)
+  // 15, and on a busy machine what else has arrived by then, such as pictures.
+  expect(sizes.length).toBeLessThan(25)
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(90_000)
 })

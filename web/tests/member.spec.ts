@@ -1,3 +1,4 @@
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { choose, codeFor, join, logIn, password, receiver } from './member'
 
@@ -215,7 +216,7 @@ test('a new password logs out all other devices', async ({ page, browser, server
   await page.getByRole('button', { name: 'Change password' }).click()
   await expect(page.getByText('logged out on all other devices')).toBeVisible()
   await page.getByLabel('First name').fill('Quên')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('form').filter({ has: page.getByLabel('First name') }).getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved.')).toBeVisible()
 
   // The other device is logged out at its next request, and shows the reason.
@@ -223,6 +224,27 @@ test('a new password logs out all other devices', async ({ page, browser, server
   await expect(elsewhere.getByRole('heading', { name: 'Log in' })).toBeVisible()
   await expect(elsewhere.locator('main').getByText('been logged out. Please')).toBeVisible()
   await elsewhere.context().close()
+})
+
+test('a member changes the e-mail address with a code sent to the new one', async ({ page, server }) => {
+  const email = 'huong@house.example'
+  const next = 'huong.new@house.example'
+  await join(server, email)
+  await logIn(page, server, email, '/shop/account')
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  const form = page.locator('form').filter({ has: page.getByLabel('New e-mail') })
+  await form.getByLabel('New e-mail').fill(next)
+  await form.getByLabel('Current password').fill('not this one')
+  await form.getByRole('button', { name: 'Send code' }).click()
+  await expect(page.getByRole('alert')).toContainText('Current password is incorrect')
+  await form.getByLabel('Current password').fill(password)
+  await form.getByRole('button', { name: 'Send code' }).click()
+  await expect(page.getByText(`We’ve sent a code to ${next}.`)).toBeVisible()
+  await checkAccessibility(page, 'a code for a new e-mail')
+  await page.getByLabel('Code from the e-mail').fill(await codeFor(server, next))
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(page.getByText('E-mail changed.')).toBeVisible()
+  await expect(page.getByText(next).first()).toBeVisible()
 })
 
 test('a forgotten password is replaced by a code', async ({ page, server }) => {

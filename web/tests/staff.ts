@@ -16,12 +16,31 @@ export async function enter(page: Page, server: Server, name: string, to = ''): 
 /** The account that setUp creates. */
 export const owner = 'hoa@quanhoa.vn'
 
-/** Sets a new server up without a browser: an owner, and a restaurant with two tables and a published menu. */
+/** Sets a new server up without a browser: an owner, and a restaurant with two tables and a published menu of a template. */
 export async function setUp(server: Server): Promise<{ branchId: string }> {
+  const made = await setUpTables(server)
+  await server.staff('POST', `/api/branches/${made.branchId}/menu/templates`, { name: 'bubble-tea', publish: true })
+  return made
+}
+
+/** Is setUp with a menu of some dishes without options, all at one price. */
+export async function setUpPlain(server: Server, dishes: string[], price: number): Promise<void> {
+  const { branchId } = await setUpTables(server)
+  const { id: categoryId } = await server.staff<{ id: string }>('POST', '/api/categories', { names: { en: 'Tea', vi: 'Trà' } })
+  const menu = await server.staff<{ id: string }>('POST', '/api/menus', { branchId, name: 'Menu' })
+  const draft = await server.staff<{ id: string }>('POST', `/api/menus/${menu.id}/versions`, {})
+  for (const name of dishes) {
+    const { id: dishId } = await server.staff<{ id: string }>('POST', '/api/dishes', { categoryId, names: { en: name } })
+    await server.staff('POST', `/api/menu-versions/${draft.id}/items`, { dishId, price, dailyQuota: null, isActive: true })
+  }
+  await server.staff('POST', `/api/menu-versions/${draft.id}/publish`)
+}
+
+/** Sets up an owner, and a restaurant with two tables and no menu. */
+async function setUpTables(server: Server): Promise<{ branchId: string }> {
   await post(server, '/auth/setup', { code: new URL(server.setupLink).hash.slice(1), email: owner, password })
   const { id } = await server.staff<{ id: string }>('POST', '/api/branches', { name: 'Quán Hoa', country: 'VN', locales: ['vi', 'en'] })
   await server.staff('POST', `/api/branches/${id}/tables/bulk`, { labels: 'A1-A2', seats: 4 })
-  await server.staff('POST', `/api/branches/${id}/menu/templates`, { name: 'bubble-tea', publish: true })
   return { branchId: id }
 }
 

@@ -44,10 +44,10 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     // The kitchen 86es a dish that is in the guest's cart.
     const tablet = await (await browser.newContext({ viewport: sizes.desktop, locale: 'en' })).newPage()
     await enter(tablet, staff, 'kitchen', 'availability')
-    await tablet.getByRole('button', { name: '86 Chicken pho' }).click()
+    await tablet.getByRole('button', { name: '86 Chicken pho', exact: true }).click()
     await tablet.getByRole('dialog').getByRole('button', { name: '86 it' }).click()
     await expect(phone.getByRole('alert')).toContainText('“Chicken pho” just sold out', soon)
-    await tablet.getByRole('button', { name: 'Put Chicken pho back on sale' }).click()
+    await tablet.getByRole('button', { name: 'Put Chicken pho back on sale', exact: true }).click()
     const card = phone.getByRole('article').filter({ has: phone.getByRole('link', { name: 'Chicken pho', exact: true }) })
     await expect(card).not.toContainText('Sold out', soon)
 
