@@ -255,9 +255,11 @@ func (k *Core) Close() {
 
 // invalidateCache makes the admission cache unusable until it is rebuilt from SQL. A process that was killed has left
 // provisional holds, and until they expire guests would be refused portions that are free. The provisional holds of
-// other processes are lost too; that costs only a query, because SQL decides in any case.
+// other processes are lost too; that costs only a query, because SQL decides in any case. The pause after a rebuild by
+// another process does not apply: without it, the cache would be missing for that time after each start.
 func (k *Core) invalidateCache(ctx context.Context) error {
-	scopes, err := k.Stock.Scopes(ctx, k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly))
+	from := k.DB.Now().AddDate(0, 0, -2).Format(time.DateOnly)
+	scopes, err := k.Stock.Scopes(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -267,7 +269,7 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil
+	return k.Stock.ResetRebuilds(ctx, from)
 }
 
 // Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil and emails zero if the

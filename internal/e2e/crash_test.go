@@ -149,19 +149,14 @@ func TestCrash_between_gate_and_ledger(t *testing.T) {
 		s.quota(pho, 10)
 		lost, own := s.guest(1), s.guest(2)
 		own.mustPlace(t, line{ItemID: pho, Qty: 1})
-		s.awaitConsistent()
+		s.awaitProvisional(pho, 1) // the scope is rebuilt; an order before would not be admitted by the cache
 		w := lost.request(line{ItemID: pho, Qty: 9})
 		answered := make(chan answer, 1)
 		s.lockingCounters(func() {
 			go func() {
 				answered <- s.sendTo(s.servers[0].addr, http.MethodPost, "/cis/order/create", w, "X-Customer-Token", lost.token)
 			}()
-			s.await(patience, func() error {
-				if held := s.provisionalUnits(pho); held != 10 {
-					return fmt.Errorf("the gate holds %d", held)
-				}
-				return nil
-			})
+			s.awaitProvisional(pho, 10)
 			s.servers[0].kill()
 		})
 		if a := <-answered; a.status != 0 {
@@ -187,6 +182,17 @@ func (s *installation) lockingCounters(do func()) {
 			do()
 			return nil
 		})
+	})
+}
+
+// awaitProvisional waits until the admission cache counts units of an item as held.
+func (s *installation) awaitProvisional(item string, units int) {
+	s.t.Helper()
+	s.await(patience, func() error {
+		if held := s.provisionalUnits(item); held != units {
+			return fmt.Errorf("the admission cache holds %d units instead of %d", held, units)
+		}
+		return nil
 	})
 }
 

@@ -29,6 +29,7 @@ test('a floor plan is drawn by keyboard and pointer, and kept', async ({ page, s
   const at = (label: string) => garden.getByRole('button', { name: new RegExp(`^Table ${label}, 4 seats`) })
   await expect(garden.getByText('Not placed')).toBeVisible()
   await page.getByRole('link', { name: 'Edit plan' }).click()
+  await expect(page.getByText('No changes', { exact: true })).toBeVisible() // tables look the same on the page before
 
   // By keyboard: the first arrow puts a table on the plan, the next ones move it.
   await at('P1').focus()

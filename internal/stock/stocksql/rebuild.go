@@ -39,6 +39,13 @@ func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, heldUntil time.Ti
 	return err
 }
 
+// ResetRebuilds ends the claims and pauses of the scopes from a business date on, and of all stock: their content in the
+// cache has been discarded. A rebuild that is running loses its claim and ends with an error.
+func (l *Store) ResetRebuilds(ctx context.Context, from string) error {
+	_, err := l.db.Exec(ctx, stmt("scope_reset"), from)
+	return err
+}
+
 const (
 	opsPerDelete = 5000 // entries per DELETE, so that no statement holds locks for long
 	holdsPerPage = 1000

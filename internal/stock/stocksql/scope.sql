@@ -21,5 +21,9 @@ WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
 UPDATE gate_scope SET rebuilt_until = $4
 WHERE branch_id = $1 AND biz_date = $2 AND rebuilt_until = $3
 
+-- name: scope_reset
+-- Ends all claims and pauses, so that every scope may be rebuilt at once.
+UPDATE gate_scope SET rebuilt_until = 0, epoch = '' WHERE biz_date >= $1 OR biz_date = ''
+
 -- name: scope_select
 SELECT branch_id, biz_date, epoch FROM gate_scope WHERE biz_date >= $1 OR biz_date = '' ORDER BY branch_id, biz_date

@@ -155,6 +155,12 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
 			t.Errorf("epochs %v, %v", scopes, err)
 		}
+		testenv.NoError(t, l.ResetRebuilds(t.Context(), "2000-01-01")) // a process has started
+		renew(setBack.Add(5*time.Second), setBack.Add(6*time.Second), false)
+		claim(setBack, setBack.Add(5*time.Second), time.Time{})
+		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "" {
+			t.Errorf("epochs after a reset %v, %v", scopes, err)
+		}
 	})
 }
 
