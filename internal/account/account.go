@@ -54,10 +54,11 @@ type User struct {
 	Role         string // name of the role
 	Branches     []int64
 	Status       Status
-	TrustScore   int
-	Registered   bool      // the e-mail address is verified
-	ValidFrom    time.Time // sessions that started up to then are invalid
-	Failures     int       // consecutive wrong passwords
+	TrustScore   int        // 0 to FullTrust
+	Flags        []FlagKind // kinds of flags that count, each once
+	Registered   bool       // the e-mail address is verified
+	ValidFrom    time.Time  // sessions that started up to then are invalid
+	Failures     int        // consecutive wrong passwords
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	CreatedBy    string

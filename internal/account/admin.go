@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"comanda/internal/authz"
@@ -58,7 +60,49 @@ type UserAdminStore interface {
 type Administration struct {
 	Users    UserAdminStore
 	Accounts *Service
+	Index    UserIndex
 	Now      func() time.Time
+}
+
+// UserIndex finds accounts by unique values. The values are as they are stored, for example in lower case.
+type UserIndex interface {
+	// FindUser returns the id of the account with a value of the index email, phone, username, device or google.
+	FindUser(ctx context.Context, index, value string) (id int64, found bool, err error)
+}
+
+// UserValue is a unique value of an account as people write it.
+type UserValue struct{ Index, Value string }
+
+// normalized returns the value as it is stored; ok is false if no account can have it.
+func (v UserValue) normalized() (value string, ok bool) {
+	switch v.Index {
+	case "email":
+		return NormalizeEmail(v.Value)
+	case "phone":
+		return NormalizePhone(v.Value)
+	case "username":
+		return NormalizeUsername(v.Value)
+	case "device":
+		return strings.ToLower(strings.TrimSpace(v.Value)), true
+	}
+	return strings.TrimSpace(v.Value), true
+}
+
+// FindUser returns the account with a unique value, through the index and not by a search, if the actor may see it.
+func (m *Administration) FindUser(ctx context.Context, by authz.Actor, v UserValue) (u User, found bool, err error) {
+	value, ok := v.normalized()
+	if !ok || value == "" {
+		return u, false, nil
+	}
+	id, found, err := m.Index.FindUser(ctx, v.Index, value)
+	if err != nil || !found {
+		return u, false, err
+	}
+	u, err = m.User(ctx, by, id)
+	if errors.Is(err, authz.ErrUser) { // deleted meanwhile, or not visible to the actor
+		return User{}, false, nil
+	}
+	return u, err == nil, err
 }
 
 // ListUsers returns a page of the accounts that the actor may see, and their total.

@@ -51,6 +51,7 @@ type LoginProof struct {
 	PinHash       string // PIN hash that was verified, of a login by PIN
 	Request       string // request id, for the audit log
 	Address       string // client address, for the audit log
+	NewDevice     *Email // sent unless a session of the account is on such a device; may be nil
 }
 
 // SessionStore stores sessions, normally accountsql. Every method that changes an account and its sessions locks the
@@ -91,6 +92,7 @@ func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTo
 		if u, p, err = a.verifyUnknownDevice(ctx, in, c); err != nil {
 			return IssuedTokens{}, err
 		}
+		p.NewDevice = a.newDeviceEmail(u, c)
 	}
 	g, err := a.beginSession(ctx, u, p, c, time.Time{})
 	if err == nil {

@@ -18,6 +18,7 @@ type Caller struct {
 	Address      string // client address, for the list of sessions
 	Network      string // the client for rate limits: its address, or the /64 of IPv6
 	Device       string // the client's User-Agent
+	DeviceName   string // its browser and system, such as "Chrome, Android"; empty if unknown
 	Locale       string // locale of e-mails to the user
 	Request      string // request id, for the audit log
 	DeviceCookie string // device cookie, see DeviceCookies
@@ -58,6 +59,7 @@ const (
 	TemplateWelcome      = "welcome"       // name
 	TemplateEmailChange  = "email_change"  // code, name
 	TemplateEmailChanged = "email_changed" // address, name
+	TemplateNewDevice    = "new_device"    // device, name
 )
 
 // Fields of e-mail templates.
@@ -66,6 +68,7 @@ const (
 	FieldName = "name"
 
 	FieldAddress = "address" // the new e-mail address, with most of it hidden
+	FieldDevice  = "device"  // browser and system, such as "Chrome, Android"; may be empty
 )
 
 const (

@@ -43,6 +43,7 @@ type authorization struct {
 	Roles          *authz.Roles
 	AuditLog       audit.Reader
 	Setup          *account.Setup
+	Trust          *account.Trust
 	Authorizer     *authz.Authorizer // nil until syncPermissions has run
 }
 
@@ -50,8 +51,12 @@ type authorization struct {
 // users calls it without the rest of the Core.
 func (k *Core) wireAuthorization() {
 	users, roles := accountsql.NewUserAdmin(k.DB), authzsql.NewRoles(k.DB)
+	administration := &account.Administration{
+		Users: users, Accounts: k.Accounts, Index: userIndex{k}, Now: k.DB.Now,
+	}
 	k.authorization = authorization{
-		Administration: &account.Administration{Users: users, Accounts: k.Accounts, Now: k.DB.Now},
+		Administration: administration,
+		Trust:          &account.Trust{Store: users, Accounts: administration, Rules: k.trustRules, Now: k.DB.Now},
 		Roles:          &authz.Roles{Store: roles, Now: k.DB.Now},
 		AuditLog:       auditsql.NewLog(k.DB),
 		Setup:          &account.Setup{Store: users, Hasher: k.Accounts.Hasher, Now: k.DB.Now},

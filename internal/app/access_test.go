@@ -98,6 +98,8 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 			"user:{user}", 0},
 		{"admin", "POST", "/api/users/{user}/disable", "", audit.ActionUserDisabled, "user:{user}", 0},
 		{"admin", "POST", "/api/users/{user}/enable", "", audit.ActionUserEnabled, "user:{user}", 0},
+		{"admin", "POST", "/api/users/{member}/flags", `{"kind":"CHARGEBACK"}`, audit.ActionUserFlagged, "user:{member}", 0},
+		{"owner", "DELETE", "/api/users/{member}/flags/{flag}", "", audit.ActionUserUnflagged, "user:{member}", 0},
 		{"admin", "POST", "/api/roles", `{"name":"{NAME}"}`, audit.ActionRoleCreated, "role:", 0},
 		{"admin", "PATCH", "/api/roles/{role}", `{"description":"x"}`, audit.ActionRoleUpdated, "role:{role}", 0},
 		{"admin", "PUT", "/api/roles/{role}/permissions", `{"permissionIds":["1"]}`, audit.ActionPrivileges, "role:{role}", 0},

@@ -13,6 +13,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/seq"
@@ -62,7 +63,8 @@ func Document(name string) (string, error) {
 	switch name {
 	case "events":
 		c, err := LoadConfig(nil, nil, "", nil)
-		return event.Markdown() + "\n" + rabbit.Markdown(c.PaymentWindow, Consumers(nil, ordermailsql.Queue{})), err
+		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{})
+		return event.Markdown() + "\n" + rabbit.Markdown(c.PaymentWindow, consumers), err
 	case "keys":
 		return keyspace.Markdown(), nil
 	case "configuration":

@@ -58,6 +58,7 @@ type Config struct {
 	Log             telemetry.LogConfig
 	AccessLog       bool
 	DebugListen     string
+	Trust           trustConfig
 	DemoLAN         bool
 	GuestWorker     bool
 
@@ -100,6 +101,11 @@ var variables = []setting{
 	ofHouse(duration("COMANDA_EXPIRY_GRACE", "90s", "Time from the end shown to the guest until an unpaid order expires.", func(c *Config) *time.Duration { return &c.ExpiryGrace })),
 	ofHouse(duration("COMANDA_TICKET_WARN", "10m", "Age from which kitchen screens mark an order as old.", func(c *Config) *time.Duration { return &c.TicketWarn })),
 	ofHouse(duration("COMANDA_TICKET_LATE", "20m", "Age from which kitchen screens mark an order as too old.", func(c *Config) *time.Duration { return &c.TicketLate })),
+	ofHouse(number("COMANDA_TRUST_EXPIRED", "5", "Points that an order that expired unpaid takes from a member's trust score of 100.", func(c *Config) *int { return &c.Trust.Expired })),
+	ofHouse(number("COMANDA_TRUST_NO_SHOW", "20", "Points that an order that was not picked up takes from a member's trust score.", func(c *Config) *int { return &c.Trust.NoShow })),
+	ofHouse(number("COMANDA_TRUST_CHARGEBACK", "40", "Points that a chargeback takes from a member's trust score.", func(c *Config) *int { return &c.Trust.Chargeback })),
+	ofHouse(number("COMANDA_TRUST_DAYS", "180", "Days for which these count, 1 to 730.", func(c *Config) *int { return &c.Trust.Days })),
+	ofHouse(number("COMANDA_TRUST_PREPAY", "50", "Members whose trust score is lower may have one unpaid order at a time. 0: no such rule.", func(c *Config) *int { return &c.Trust.Prepay })),
 	duration("COMANDA_STREAM_LOOK", "0s", "Polling interval of live streams without a notification, 1s to 1m. Default: several times a second. Set it if several processes share a Redis, through which they notify each other.", func(c *Config) *time.Duration { return &c.StreamLook }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.SandboxPayments }),
 	ofHouse(text("COMANDA_VNPAY_TMN_CODE", "", "Merchant code (TMN code) at VNPay. Without it VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode })),
@@ -162,6 +168,22 @@ func duration(name, def, help string, field func(*Config) *time.Duration) settin
 			return nil
 		},
 		get: func(c *Config) string { return field(c).String() },
+	}
+}
+
+// number declares a setting that takes a whole number; completed validates its range.
+func number(name, def, help string, field func(*Config) *int) setting {
+	return setting{
+		Name: name, Default: def, Help: help,
+		set: func(c *Config, v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return fmt.Errorf("%s: %q is not a whole number", name, v)
+			}
+			*field(c) = n
+			return nil
+		},
+		get: func(c *Config) string { return strconv.Itoa(*field(c)) },
 	}
 }
 
@@ -300,7 +322,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
 	}
 	ages := fault.InField("ticket_late", "ticket_order", ordering.CheckAges(c.TicketWarn, c.TicketLate))
-	return errors.Join(c.orders().Validate(), ages, c.Log.Validate(), c.validateMail(), c.validatePayments())
+	return errors.Join(c.orders().Validate(), ages, c.Log.Validate(), c.Trust.validate(), c.validateMail(),
+		c.validatePayments())
 }
 
 // orders returns the configuration of package ordering.

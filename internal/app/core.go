@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/account"
 	"comanda/internal/analytics"
 	"comanda/internal/analytics/analyticssql"
 	"comanda/internal/brand"
@@ -232,7 +233,7 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Orders = &ordering.Service{
 		Settings: func() ordering.Settings { return k.house.Load().orders }, Ledger: k.Ledger, Admission: k.Syncer,
 		Reader: k.OrderReader, Catalog: k.Menus, Carts: k.Carts, Recipes: k.Recipes, Payments: k.Ledger, Log: k.Log,
-		Vouchers: k.Vouchers, Now: k.DB.Now, Metrics: k.Metrics.orders(),
+		Vouchers: k.Vouchers, Now: k.DB.Now, Metrics: k.Metrics.orders(), UnpaidOfMember: k.unpaidOfMember,
 	}
 	k.Boards = &ordering.BoardHub{
 		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Ages: k.ages,
@@ -272,17 +273,17 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	return k.Stock.ResetRebuilds(ctx, from)
 }
 
-// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil and emails zero if the
-// caller needs only their names and queues.
-func Consumers(desk *stocksql.Reservations, emails ordermailsql.Queue) []inbox.Consumer {
-	return append([]inbox.Consumer{orderingsql.Daybook(), emails.Consumer()}, desk.Consumers()...)
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil, and emails and flags zero,
+// if the caller needs only their names and queues.
+func Consumers(desk *stocksql.Reservations, emails ordermailsql.Queue, flags orderingsql.ExpiryFlags) []inbox.Consumer {
+	return append([]inbox.Consumer{orderingsql.Daybook(), emails.Consumer(), flags.Consumer()}, desk.Consumers()...)
 }
 
 // consumers returns the event consumers of this process.
 func (k *Core) consumers() []inbox.Consumer {
 	return Consumers(k.Reservations, ordermailsql.Queue{Now: k.DB.Now, Sends: func(context.Context) (bool, error) {
 		return k.house.Load().config.SMTPURL != "", nil
-	}})
+	}}, expiryFlags(k.DB, func(context.Context) (account.TrustRules, error) { return k.trustRules(), nil }))
 }
 
 // dayEnds returns the end of a scope's business day.

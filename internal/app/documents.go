@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,19 @@ func (p documents) builder(db *sqldb.DB, cache *documentredis.Store) *document.B
 		Source: p.documentStore, Projector: p.Projector, Sweeper: cache, Store: p.documentStore, Markers: cache,
 		Now: db.Now, NewID: uid.New,
 	}
+}
+
+// userIndex implements account.UserIndex by the documents, whose indexes have every unique value.
+type userIndex struct{ core *Core }
+
+// FindUser implements account.UserIndex.
+func (x userIndex) FindUser(ctx context.Context, index, value string) (id int64, found bool, err error) {
+	d, found, err := x.core.Documents.FindUnique(ctx, document.User, index, value)
+	if err != nil || !found {
+		return 0, false, err
+	}
+	id, err = strconv.ParseInt(d.ID, 10, 64)
+	return id, err == nil, err
 }
 
 // keepsDocuments reports whether documents are written to Redis. The store inside this process has them only if other

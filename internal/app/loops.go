@@ -105,6 +105,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 			Name: "identity_purge", Every: 5 * time.Minute, Timeout: time.Minute,
 			Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
 		}),
+		k.trustLoop(),
 		// These two query the gateways for unknown outcomes, and send refunds.
 		{
 			Name: "payments", Run: k.Orders.CheckPayments, Every: gatewayInterval, Timeout: 2 * time.Minute,

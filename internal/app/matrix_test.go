@@ -272,6 +272,10 @@ func (f *fixture) make(w string) string {
 	case "{user}":
 		body := fmt.Sprintf(`{"email":%q,"roleId":%q,"branches":["1"]}`, f.make("{mail}"), f.role("CASHIER"))
 		return f.field("owner", "POST", "/api/users", body, "id")
+	case "{member}":
+		return f.field("owner", "POST", "/api/users", fmt.Sprintf(`{"email":%q,"roleId":%q}`, f.make("{mail}"), f.role("USER")), "id")
+	case "{flag}":
+		return f.field("owner", "POST", f.fill("/api/users/{member}/flags"), `{"kind":"NO_SHOW"}`, "id")
 	}
 	return f.makeMenu(w)
 }

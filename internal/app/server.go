@@ -96,6 +96,7 @@ func (k *Core) register(a *httpapi.API) {
 	documenthttp.Register(a, k.Documents)
 	accounthttp.Member(a, k.Accounts, func() bool { return k.house.Load().config.encrypted() })
 	accounthttp.Admin(a, k.Administration)
+	accounthttp.Flags(a, k.Trust)
 	authzhttp.Roles(a, k.Roles)
 	audithttp.Register(a, k.AuditLog)
 	authzhttp.OwnPermissions(a, k.Roles)

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
 	"comanda/internal/seq"
@@ -32,7 +33,12 @@ func OpenSystem(c Config, db *sqldb.DB, redis *redisdb.DB) (s *system.Service, s
 		stored, err := c.WithStored(ctx, db)
 		return stored.SMTPURL != "", err
 	}}
-	return system.NewService(system.Config{DB: db, Redis: redis, Consumers: Consumers(reservations, emails)}), reservations.Stop
+	flags := expiryFlags(db, func(ctx context.Context) (account.TrustRules, error) {
+		stored, err := c.WithStored(ctx, db)
+		return stored.trust(), err
+	})
+	consumers := Consumers(reservations, emails, flags)
+	return system.NewService(system.Config{DB: db, Redis: redis, Consumers: consumers}), reservations.Stop
 }
 
 // noCache is the admission cache of a command beside running servers: it does nothing, because the servers apply the
@@ -87,7 +93,7 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
 	}
 	if c.AMQPURL != "" {
-		consumers := Consumers(nil, ordermailsql.Queue{})
+		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{})
 		connections.Broker = new(c.rabbit(consumers, slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	}
 	return Diagnosis{

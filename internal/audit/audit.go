@@ -42,6 +42,8 @@ const (
 	ActionUserUpdated      = "user_updated"
 	ActionUserDisabled     = "user_disabled"
 	ActionUserEnabled      = "user_enabled"
+	ActionUserFlagged      = "user_flagged"
+	ActionUserUnflagged    = "user_unflagged"
 	ActionPrivileges       = "privilege_permissions_changed"
 	ActionRoleCreated      = "role_created"
 	ActionRoleUpdated      = "role_updated"

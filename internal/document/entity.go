@@ -36,6 +36,7 @@ type Field struct {
 	Hidden   bool   // not in the document; an export writes it beside the document
 	Refers   string // the entity that the value identifies
 	Optional bool   // an import may omit it
+	Default  int64  // the number that an import without the field stores
 	OmitNull bool   // omitted if NULL: such documents equal those of releases before the field
 	OneOf    []string
 	Between  [2]int64 // minimum and maximum of a number; {0, 0} for any

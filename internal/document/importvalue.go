@@ -73,6 +73,7 @@ func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) e
 		if f.Kind == Object {
 			c.T = "{}"
 		}
+		c.N = f.Default
 		return nil
 	case f.Kind == Instant && string(raw) == null:
 		return nil

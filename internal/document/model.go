@@ -60,7 +60,8 @@ var User = define(Entity{
 		typed("firstName"), typed("surname"),
 		Field{Name: "age", Kind: Number, Null: true, Optional: true, Between: [2]int64{0, 150}}, typed("occupation"),
 		typed("province"), typed("city"), optional("geolocation"),
-		Field{Name: "trustScore", Kind: Number, Optional: true, Between: small},
+		Field{Name: "trustScore", Kind: Number, Optional: true, Between: small, Default: 100},
+		Field{Name: "fraudFlags", Kind: Object, Null: true, Derived: true, OmitNull: true},
 		Field{Name: "profile", Kind: Object, Optional: true},
 		Field{Name: "registered", Kind: Flag, Optional: true}),
 	Indexes: indexes{

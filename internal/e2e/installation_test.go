@@ -155,7 +155,8 @@ func (s *installation) useBroker() {
 	var names []string
 	for _, q := range []string{
 		"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled", "comanda.daybook",
-		"comanda.daybook.dlq", "comanda.order_mail", "comanda.order_mail.dlq", "inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested",
+		"comanda.daybook.dlq", "comanda.order_mail", "comanda.order_mail.dlq", "comanda.trust", "comanda.trust.dlq",
+		"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested",
 		"inventory.order.created.dlq", "inventory.order.confirmed.dlq", "inventory.order.cancel.requested.dlq",
 	} {
 		names = append(names, prefix+q)

@@ -20,7 +20,8 @@ func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 
 // Templates returns the names of all templates.
 func Templates() []string {
-	return append([]string{"verify", "reset", "welcome", "email_change", "email_changed", "test"}, OrderTemplates()...)
+	account := []string{"verify", "reset", "welcome", "email_change", "email_changed", "new_device"}
+	return slices.Concat(account, []string{"test"}, OrderTemplates())
 }
 
 // OrderTemplates returns the names of the templates of e-mails about orders.
@@ -32,7 +33,9 @@ func OrderTemplates() []string {
 
 // HasCode reports whether e-mails of a template contain a one-time code. Such an e-mail cannot be sent again after it
 // has failed, because its code is deleted (E3).
-func HasCode(template string) bool { return template == "verify" || template == "reset" }
+func HasCode(template string) bool {
+	return slices.Contains([]string{"verify", "reset", "email_change"}, template)
+}
 
 // A template is a file templates/<name>.<locale>.txt: the subject, an empty line, and paragraphs separated by empty
 // lines. The HTML part is rendered from the same paragraphs, so that both parts have the same content. The file

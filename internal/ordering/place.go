@@ -142,6 +142,10 @@ func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from 
 		return Receipt{}, err
 	}
 	h = o.withVoucher(h)
+	limits, err := s.limits(ctx, o.UserID)
+	if err != nil {
+		return Receipt{}, err
+	}
 	// If many guests order the last units at once, most refusals are made here and never reach the ledger.
 	// They are verified against SQL (decision 12).
 	verdict := s.Admission.Reserve(ctx, h)
@@ -153,7 +157,7 @@ func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from 
 	}
 	result, err := s.Ledger.Do(ctx, &Place{
 		Order: o, Priced: o.CreatedAt, RatesUntil: priced.ratesUntil, Versions: priced.versions, Hold: h,
-		Recipes: recipes, Cart: from.cart, SharedLines: from.lines, Limits: s.Settings().Limits, Options: priced.options.ids(),
+		Recipes: recipes, Cart: from.cart, SharedLines: from.lines, Limits: limits, Options: priced.options.ids(),
 	})
 	if err != nil || result.Order.ID != o.ID {
 		// The order was refused, or the key has a prior result: release the provisional hold. If the outcome is
@@ -305,6 +309,19 @@ type Place struct {
 type Limits struct {
 	UnpaidPerGuest int
 	UnpaidPerVisit int
+}
+
+// limits returns the limits on unpaid orders of a member, or with 0 of a guest.
+func (s *Service) limits(ctx context.Context, member int64) (Limits, error) {
+	l := s.Settings().Limits
+	if member == 0 || s.UnpaidOfMember == nil || l.UnpaidPerGuest == 0 {
+		return l, nil
+	}
+	n, err := s.UnpaidOfMember(ctx, member)
+	if n > 0 {
+		l.UnpaidPerGuest = min(l.UnpaidPerGuest, n)
+	}
+	return l, err
 }
 
 // enter places an order: it checks again what may have changed since the order was priced, reserves the units and adds

@@ -140,6 +140,9 @@ type Service struct {
 	Log       *slog.Logger
 	Now       func() time.Time // the clock that deadlines are decided by
 	Metrics   *Metrics
+	// UnpaidOfMember returns how many unpaid orders a member may have at a time; 0 for the limit of every guest. It may
+	// be nil.
+	UnpaidOfMember func(ctx context.Context, user int64) (int, error)
 	// CartOrdered is called after an order has taken lines of a shared cart, to notify the phones of the visit. It
 	// must not block; it may be nil.
 	CartOrdered func(branch int64, visit string)

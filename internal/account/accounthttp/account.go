@@ -28,7 +28,8 @@ type Account struct {
 	Geolocation   *string         `json:"geolocation" doc:"latitude,longitude in degrees."`
 	Profile       json.RawMessage `json:"profile" doc:"A JSON object that the client defines."`
 	AccountStatus string          `json:"accountStatus" enum:"PENDING,ACTIVE,DISABLED"`
-	TrustScore    int             `json:"trustScore"`
+	TrustScore    int             `json:"trustScore" doc:"0 to 100; falls with each flag."`
+	FraudFlags    []string        `json:"fraudFlags" enum:"EXPIRED_ORDER,NO_SHOW,CHARGEBACK" doc:"The kinds of flags that count, each once."`
 	Registered    bool            `json:"registered" doc:"The e-mail address is verified."`
 	RoleID        string          `json:"roleId"`
 	Role          string          `json:"role"`
@@ -49,7 +50,8 @@ func accountOf(u account.User) Account {
 		Occupation: httpapi.OrNull(u.Occupation), Province: httpapi.OrNull(u.Province), City: httpapi.OrNull(u.City),
 		DeviceID: httpapi.OrNull(u.DeviceID), GoogleID: httpapi.OrNull(u.GoogleID),
 		Geolocation: httpapi.OrNull(u.Geolocation), Profile: u.Extra, AccountStatus: string(u.Status),
-		TrustScore: u.TrustScore, Registered: u.Registered, RoleID: httpapi.FormatID(u.RoleID), Role: u.Role,
+		TrustScore: u.TrustScore, FraudFlags: seq.Map(u.Flags, func(k account.FlagKind) string { return string(k) }),
+		Registered: u.Registered, RoleID: httpapi.FormatID(u.RoleID), Role: u.Role,
 		BranchIDs: seq.Map(u.Branches, httpapi.FormatID), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 		CreatedBy: httpapi.OrNull(u.CreatedBy), UpdatedBy: httpapi.OrNull(u.UpdatedBy), Version: u.Version,
 	}

@@ -5,6 +5,7 @@ import (
 
 	"comanda/internal/account"
 	"comanda/internal/authz"
+	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/seq"
 	"comanda/internal/telemetry"
@@ -39,10 +40,42 @@ type usersIn struct {
 	Registered string `query:"registered" enum:"yes,no" doc:"Whether the e-mail address is verified."`
 	Role       string `query:"role" text:"line" maxLength:"32" doc:"The name of a role."`
 	Status     string `query:"status" enum:"PENDING,ACTIVE,DISABLED"`
+	Email      string `query:"email" text:"line" maxLength:"254" doc:"The exact e-mail address. Use one exact value at a time; the other filters do not apply to it."`
+	Phone      string `query:"phone" text:"line" maxLength:"32" doc:"The exact phone number."`
+	Username   string `query:"username" text:"line" maxLength:"64" doc:"The exact username."`
+	DeviceID   string `query:"deviceId" text:"line" maxLength:"128" doc:"The exact device id."`
+	GoogleID   string `query:"googleId" text:"line" maxLength:"128" doc:"The exact Google id."`
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
+// exact returns the exact value of a request; ok is false if there is none.
+func (in *usersIn) exact() (v account.UserValue, ok bool, err error) {
+	for _, e := range []account.UserValue{
+		{Index: "email", Value: in.Email}, {Index: "phone", Value: in.Phone}, {Index: "username", Value: in.Username},
+		{Index: "device", Value: in.DeviceID}, {Index: "google", Value: in.GoogleID},
+	} {
+		if e.Value == "" {
+			continue
+		}
+		if ok {
+			return v, ok, fault.New(fault.Invalid, "invalid", "Only one exact value can be searched for at a time.")
+		}
+		v, ok = e, true
+	}
+	return v, ok, nil
+}
+
 func (m *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Account], error) {
+	if v, ok, err := in.exact(); ok {
+		var page []account.User
+		if err == nil {
+			u, found, errFind := m.administration.FindUser(ctx, authz.ActorOf(ctx), v)
+			if err = errFind; found {
+				page = append(page, u)
+			}
+		}
+		return httpapi.ListedOf(in.Paging, page, int64(len(page)), accountOf), err
+	}
 	f := account.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: account.Status(in.Status),
 		Limit: in.Size, Offset: in.Offset(),

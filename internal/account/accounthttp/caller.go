@@ -23,7 +23,7 @@ type CallerIn struct{ caller account.Caller }
 func (f *CallerIn) Resolve(ctx huma.Context) []error {
 	f.caller = account.Caller{
 		Address: httpapi.ClientAddress(ctx.Context()), Network: httpapi.ClientNetwork(ctx.Context()),
-		Device:  printable(ctx.Header("User-Agent")),
+		Device: printable(ctx.Header("User-Agent")), DeviceName: deviceName(ctx.Header("User-Agent")),
 		Locale:  httpapi.Locale(ctx.Header("Accept-Language"), locales...),
 		Request: httpapi.RequestID(ctx.Context()),
 	}

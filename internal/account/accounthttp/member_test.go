@@ -108,7 +108,8 @@ func TestMember_life_cycle(t *testing.T) {
 		wantMade := map[string]any{
 			"id": "1", "username": nil, "email": email, "phone": "0912345678", "address": nil, "gender": "FEMALE", "firstName": "Lan",
 			"surname": nil, "age": 30.0, "occupation": nil, "province": "Hà Nội", "city": nil, "deviceId": "d-1", "googleId": nil,
-			"geolocation": nil, "profile": map[string]any{"diet": []any{"vegan"}}, "accountStatus": "PENDING", "trustScore": 0.0,
+			"geolocation": nil, "profile": map[string]any{"diet": []any{"vegan"}}, "accountStatus": "PENDING", "trustScore": 100.0,
+			"fraudFlags": []any{},
 			"registered": false, "roleId": made["roleId"], "role": "USER", "branchIds": []any{}, "createdAt": "2026-02-26T05:00:00Z",
 			"updatedAt": "2026-02-26T05:00:00Z", "createdBy": nil, "updatedBy": nil, "version": 1.0,
 		}

@@ -8,7 +8,7 @@ FROM user_branch b WHERE b.user_id = u.id), '')
 u.id, COALESCE(u.username, ''), COALESCE(u.email, ''), COALESCE(u.phone, ''), COALESCE(u.device_id, ''),
 COALESCE(u.google_id, ''), COALESCE(u.password, ''), u.role_id, r.name, u.status, COALESCE(u.address, ''),
 COALESCE(u.gender, ''), COALESCE(u.first_name, ''), COALESCE(u.surname, ''), u.age, COALESCE(u.occupation, ''),
-COALESCE(u.province, ''), COALESCE(u.city, ''), COALESCE(u.geolocation, ''), u.trust_score, u.profile,
+COALESCE(u.province, ''), COALESCE(u.city, ''), COALESCE(u.geolocation, ''), u.trust_score, COALESCE(u.fraud_flags, ''), u.profile,
 u.registered, u.valid_from, u.failures, u.created_at, u.updated_at, u.created_by, u.updated_by, u.version,
 @branch_ids
 
@@ -26,9 +26,9 @@ WHERE u.email = $1 OR u.username = $2
 -- name: account_insert
 INSERT INTO app_user (username, email, phone, device_id, password, role_id, status, address, gender, first_name, surname,
                       age, occupation, province, city, geolocation, profile, registered, created_at, updated_at,
-                      created_by, updated_by)
+                      created_by, updated_by, trust_score)
 VALUES ($1, $2, $3, $4, $5, (SELECT id FROM role WHERE name = $6), $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19, $19, $20, $20)
+        $19, $19, $20, $20, $21)
 RETURNING id, role_id
 
 -- name: account_lock

@@ -71,10 +71,12 @@ func InsertUser(ctx context.Context, tx sqldb.Tx, u account.User) (account.User,
 	ids, _, err := sqldb.One(ctx, tx, sqldb.Pair, stmt("account_insert"),
 		null(u.Username), null(u.Email), null(u.Phone), null(u.DeviceID), null(u.PasswordHash), u.Role, string(u.Status),
 		null(u.Address), null(u.Gender), null(u.FirstName), null(u.Surname), u.Age, null(u.Occupation), null(u.Province),
-		null(u.City), null(u.Geolocation), extra(u), sqldb.Flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy)
+		null(u.City), null(u.Geolocation), extra(u), sqldb.Flag(u.Registered), u.CreatedAt.UnixMilli(), u.CreatedBy,
+		account.FullTrust)
 	if err != nil {
 		return u, err
 	}
+	u.TrustScore = account.FullTrust
 	u.ID, u.RoleID, u.UpdatedAt, u.UpdatedBy, u.Version = ids[0], ids[1], u.CreatedAt, u.CreatedBy, 1
 	documentsql.Changed(tx, u.CreatedAt, userEntity, strconv.FormatInt(u.ID, 10))
 	return u, nil
@@ -151,15 +153,18 @@ func QueueEmail(tx sqldb.Tx, now time.Time, l account.Email) error {
 
 // scanUser reads the columns of account_select, including the password hash: never log a User.
 func scanUser(r sqldb.Rows) (u account.User, err error) {
-	var profile, branches string
+	var profile, branches, flags string
 	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,
 		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &u.Age, &u.Occupation, &u.Province, &u.City,
-		&u.Geolocation, &u.TrustScore, &profile, sqldb.Bool(&u.Registered), sqldb.Time(&u.ValidFrom), &u.Failures,
+		&u.Geolocation, &u.TrustScore, &flags, &profile, sqldb.Bool(&u.Registered), sqldb.Time(&u.ValidFrom), &u.Failures,
 		sqldb.Time(&u.CreatedAt), sqldb.Time(&u.UpdatedAt), &u.CreatedBy, &u.UpdatedBy, &u.Version, &branches)
 	if profile != "{}" {
 		u.Extra = json.RawMessage(profile)
 	}
 	u.Branches = idList(branches)
+	if flags != "" && err == nil {
+		err = json.Unmarshal([]byte(flags), &u.Flags)
+	}
 	return u, err
 }
 

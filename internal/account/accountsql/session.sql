@@ -22,6 +22,9 @@ UPDATE auth_session SET ended_at = $2, end_reason = $3
 WHERE user_id = $1 AND ended_at IS NULL AND id <> $4
 RETURNING id
 
+-- name: session_count_device
+SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND device = $2 AND ended_at IS NULL
+
 -- name: session_end_oldest
 -- Ends all sessions of an account except the newest $4.
 UPDATE auth_session SET ended_at = $2, end_reason = $3

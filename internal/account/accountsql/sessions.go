@@ -44,6 +44,9 @@ func (s *Accounts) Begin(
 			return err
 		}
 		revokeSessions(tx, evicted, written.CreatedAt)
+		if err := notifyNewDevice(ctx, tx, written, p.NewDevice); err != nil {
+			return err
+		}
 		insertSession(tx, written)
 		if !authz.IsStaff(u.Role) { // logins of members are not audited
 			return nil
@@ -54,6 +57,19 @@ func (s *Accounts) Begin(
 			audit.NewEntry(by, written.CreatedAt, audit.ActionLogin, "user", strconv.FormatInt(u.ID, 10), 0))
 	})
 	return written, evicted, err
+}
+
+// notifyNewDevice queues an e-mail unless a session of the account is on such a device. A device whose session has
+// ended is known by its cookie.
+func notifyNewDevice(ctx context.Context, tx sqldb.Tx, s account.Session, l *account.Email) error {
+	if l == nil {
+		return nil
+	}
+	n, err := sqldb.Scalar[int64](ctx, tx, stmt("session_count_device"), s.UserID, s.Device)
+	if err != nil || n > 0 {
+		return err
+	}
+	return QueueEmail(tx, s.CreatedAt, *l)
 }
 
 // insertSession queues the insertion of a session.

@@ -2044,6 +2044,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/{id}/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the fraud flags of an account */
+        get: operations["user-flags"];
+        put?: never;
+        /** Flag a member for an order that was not picked up, or a chargeback */
+        post: operations["user-flag-add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{id}/flags/{flagId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a flag */
+        delete: operations["user-flag-remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/{id}/pin": {
         parameters: {
             query?: never;
@@ -3180,6 +3215,8 @@ export interface components {
             deviceId: string | null;
             email: string | null;
             firstName: string | null;
+            /** @description The kinds of flags that count, each once. */
+            fraudFlags: ("EXPIRED_ORDER" | "NO_SHOW" | "CHARGEBACK")[];
             /** @enum {string|null} */
             gender: "MALE" | "FEMALE" | "OTHER" | null;
             /** @description latitude,longitude in degrees. */
@@ -3196,7 +3233,10 @@ export interface components {
             role: string;
             roleId: string;
             surname: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description 0 to 100; falls with each flag.
+             */
             trustScore: number;
             /** Format: date-time */
             updatedAt: string;
@@ -3227,6 +3267,27 @@ export interface components {
             name: string;
             role: string;
             userId: string;
+        };
+        AccountFlag: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            id: string;
+            /** @enum {string} */
+            kind: "EXPIRED_ORDER" | "NO_SHOW" | "CHARGEBACK";
+            note: string;
+            orderId: string | null;
+        };
+        AccountFlagBody: {
+            /** @enum {string} */
+            kind: "NO_SHOW" | "CHARGEBACK";
+            note?: string;
+            /** @description The order that it is about, of this member. */
+            orderId?: string;
+        };
+        AccountFlagList: {
+            /** @description Newest first; at most 200. */
+            items: components["schemas"]["AccountFlag"][];
         };
         AccountGrant: {
             /** @description The bearer token of the other routes. */
@@ -12495,6 +12556,16 @@ export interface operations {
                 /** @description The name of a role. */
                 role?: string;
                 status?: "PENDING" | "ACTIVE" | "DISABLED";
+                /** @description The exact e-mail address. Use one exact value at a time; the other filters do not apply to it. */
+                email?: string;
+                /** @description The exact phone number. */
+                phone?: string;
+                /** @description The exact username. */
+                username?: string;
+                /** @description The exact device id. */
+                deviceId?: string;
+                /** @description The exact Google id. */
+                googleId?: string;
                 /** @description Part of the e-mail address, username, phone number or name. */
                 q?: string;
             };
@@ -12673,6 +12744,102 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Account"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "user-flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountFlagList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "user-flag-add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountFlagBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountFlag"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "user-flag-remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                flagId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {

@@ -4,7 +4,7 @@ import { hasText, t } from '../shell/i18n'
 export type Setting = components['schemas']['SettingsSetting']
 
 /** The kind of a setting's field. Durations are stored in Go's format, such as 15m0s. */
-export type Kind = 'minutes' | 'seconds' | 'text' | 'secret'
+export type Kind = 'minutes' | 'seconds' | 'number' | 'text' | 'secret'
 
 /** The external services whose settings the server can test. */
 export type Subject = components['schemas']['TestInputBody']['subject']
@@ -20,6 +20,13 @@ export const groups: { name: string; test?: Subject; settings: { name: string; k
     ],
   },
   { name: 'kitchen', settings: [{ name: 'ticket_warn', kind: 'minutes' }, { name: 'ticket_late', kind: 'minutes' }] },
+  {
+    name: 'trust',
+    settings: [
+      { name: 'trust_expired', kind: 'number' }, { name: 'trust_no_show', kind: 'number' }, { name: 'trust_chargeback', kind: 'number' },
+      { name: 'trust_days', kind: 'number' }, { name: 'trust_prepay', kind: 'number' },
+    ],
+  },
   {
     name: 'vnpay',
     test: 'vnpay',
@@ -51,7 +58,7 @@ export function secondsOf(duration: string): number {
 
 /** The text of a field for a value. */
 export function shown(value: string, kind: Kind): string {
-  if (kind === 'text' || kind === 'secret') return value
+  if (kind === 'number' || kind === 'text' || kind === 'secret') return value
   const n = secondsOf(value) / (kind === 'minutes' ? 60 : 1)
   return Number.isNaN(n) ? '' : String(n)
 }
