@@ -3,13 +3,12 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // The faults of categories and dishes. ErrShared protects branches that the actor may not see: categories and dishes
@@ -166,7 +165,7 @@ func (s *DishService) DeleteCategory(ctx context.Context, by authz.Actor, id int
 // DishFilter selects dishes. The zero value selects all that are not retired.
 type DishFilter struct {
 	Category int64
-	Query    string // part of a name in any locale
+	Query    string // see text.Query; searched in the name in each locale
 	Retired  bool   // includes retired dishes
 	// Undeclared selects dishes without a declaration about allergens.
 	Undeclared bool
@@ -179,9 +178,7 @@ func (f DishFilter) matches(d Dish) bool {
 	if f.Undeclared && d.Allergens != nil {
 		return false
 	}
-	q := strings.ToLower(strings.TrimSpace(f.Query))
-	contains := func(name string) bool { return strings.Contains(strings.ToLower(name), q) }
-	return q == "" || slices.ContainsFunc(slices.Collect(maps.Values(d.Names)), contains)
+	return d.Names.match(text.ParseQuery(f.Query))
 }
 
 // Dishes returns a page of the matching dishes and their total number. It filters in Go: PostgreSQL and SQLite differ

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/text"
 )
 
 // Locale is a language tag (BCP 47).
@@ -53,6 +54,11 @@ func (t Texts) In(preferred ...Locale) string {
 		}
 	}
 	return ""
+}
+
+// match reports whether a text in some locale has the words of a query.
+func (t Texts) match(q text.Query) bool {
+	return q.Empty() || slices.ContainsFunc(slices.Collect(maps.Values(t)), func(s string) bool { return q.In(text.Fold(s)) })
 }
 
 // Country is an ISO 3166-1 alpha-2 code. It is empty for branches that were created before countries were stored.

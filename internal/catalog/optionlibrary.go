@@ -3,14 +3,13 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // Limits of the library of options.
@@ -166,18 +165,14 @@ type OptionService struct {
 	Now   func() time.Time
 }
 
-// Groups returns a page of the groups with a name that contains the query, and their total number.
+// Groups returns a page of the groups whose name in some locale has the words of the query, and their total number.
 func (s *OptionService) Groups(ctx context.Context, query string, limit, offset int) ([]LibraryGroup, int64, error) {
 	all, err := s.Store.OptionGroups(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	q := strings.ToLower(strings.TrimSpace(query))
-	all = slices.DeleteFunc(all, func(g LibraryGroup) bool {
-		return q != "" && !slices.ContainsFunc(slices.Collect(maps.Values(g.Names)), func(name string) bool {
-			return strings.Contains(strings.ToLower(name), q)
-		})
-	})
+	q := text.ParseQuery(query)
+	all = slices.DeleteFunc(all, func(g LibraryGroup) bool { return !g.Names.match(q) })
 	total := int64(len(all))
 	all = all[min(offset, len(all)):]
 	return all[:min(limit, len(all))], total, nil

@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/document"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/text"
 )
 
 // Reader reads documents; document.Reader implements it.
 type Reader interface {
 	Get(ctx context.Context, e *document.Entity, id string) (d document.Document, found bool, err error)
+	GetMany(ctx context.Context, e *document.Entity, ids []string) ([]document.Document, error)
 	Find(ctx context.Context, e *document.Entity, f document.Filter, p document.Page) ([]document.Document, int, error)
 }
 
@@ -23,14 +26,18 @@ type Reader interface {
 var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not found.")
 
 // Register registers the routes.
-func Register(a *httpapi.API, documents Reader) {
-	o, ops := &routes{documents}, a.Operations("Menus", httpapi.Public)
+func Register(a *httpapi.API, documents Reader, now func() time.Time) {
+	o, ops := &routes{documents: documents, now: now}, a.Operations("Menus", httpapi.Public)
 	httpapi.Register(ops, "category-list", "GET /categories", "List the categories of all menus", o.categories)
 	httpapi.Register(ops, "dish-list", "GET /dishes", "List the dishes of all published menus", o.dishes)
 	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "View a dish", o.dish)
 }
 
-type routes struct{ documents Reader }
+type routes struct {
+	documents Reader
+	now       func() time.Time
+	texts     cache.Cache[struct{}, []searchable]
+}
 
 // textIn returns the text in the requested language, or the best alternative.
 func textIn(l httpapi.Language, texts map[string]string) string {
@@ -127,18 +134,17 @@ type dishesIn struct {
 	httpapi.Language
 	httpapi.Paging
 	CategoryID string `query:"categoryId" text:"exact" maxLength:"19"`
-	Q          string `query:"q" text:"line" maxLength:"100" doc:"Part of the name, in any language."`
+	Q          string `query:"q" text:"line" maxLength:"100" doc:"Words that the name, the description or the category contains, in any language; case and accents do not matter. Dishes whose name begins with them come first."`
 }
 
-// dishes lists dishes by id. A search reads all of them instead.
+// dishes lists dishes by id, or those that a search finds.
 func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
 	filter := document.Filter{onMenus: "yes"}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
 	}
-	q := strings.ToLower(strings.TrimSpace(in.Q))
-	if q != "" {
-		return o.search(ctx, in, filter, q)
+	if q := text.ParseQuery(in.Q); !q.Empty() {
+		return o.search(ctx, in, q)
 	}
 	docs, total, err := o.documents.Find(ctx, document.Dish, filter,
 		document.Page{Offset: in.Offset(), Limit: in.Size})
@@ -147,7 +153,7 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], 
 	}
 	out := httpapi.List[dish]{Items: []dish{}, Total: total}
 	for _, d := range docs {
-		one, _, err := dishOf(d, in.Language)
+		one, err := dishOf(d, in.Language)
 		if err != nil {
 			return httpapi.List[dish]{}, err
 		}
@@ -156,53 +162,14 @@ func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], 
 	return out, nil
 }
 
-const (
-	searchPage  = 500
-	maxSearched = 5000 // dishes that a search reads; restaurants have hundreds
-)
-
-// search reads all dishes: there are few, and their documents are in memory.
-func (o *routes) search(
-	ctx context.Context, in *dishesIn, filter document.Filter, q string,
-) (httpapi.List[dish], error) {
-	var found []dish
-	for from := 0; from < maxSearched; from += searchPage {
-		docs, total, err := o.documents.Find(ctx, document.Dish, filter, document.Page{Offset: from, Limit: searchPage})
-		if err != nil {
-			return httpapi.List[dish]{}, err
-		}
-		for _, d := range docs {
-			one, t, err := dishOf(d, in.Language)
-			if err != nil {
-				return httpapi.List[dish]{}, err
-			}
-			if t.contains(q) {
-				found = append(found, one)
-			}
-		}
-		if from+searchPage >= total {
-			break
-		}
-	}
-	return httpapi.ListOf(httpapi.PageOf(in.Paging, found), len(found), func(d dish) dish { return d }), nil
-}
-
-func (t texts) contains(q string) bool {
-	for _, name := range t.Names {
-		if strings.Contains(strings.ToLower(name), q) {
-			return true
-		}
-	}
-	return false
-}
-
-// dishOf returns a dish in the requested language, and its texts in all languages for the search.
-func dishOf(d document.Document, l httpapi.Language) (one dish, t texts, err error) {
+// dishOf returns a dish in the requested language.
+func dishOf(d document.Document, l httpapi.Language) (one dish, err error) {
+	var t texts
 	if err := decode(d, &one, &t); err != nil {
-		return one, t, err
+		return one, err
 	}
 	one.Name, one.Description = textIn(l, t.Names), textIn(l, t.Descriptions)
-	return one, t, nil
+	return one, nil
 }
 
 type dishIn struct {
@@ -225,6 +192,6 @@ func (o *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
 	if !seen.OnMenu {
 		return dish{}, ErrDishNotFound
 	}
-	one, _, err := dishOf(d, in.Language)
+	one, err := dishOf(d, in.Language)
 	return one, err
 }

@@ -45,7 +45,7 @@ func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		conf := httpapi.Default()
 		conf.AccessLog = false
 		server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
-		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}})
+		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}}, db.Now)
 		test(t, server)
 	})
 }
@@ -98,6 +98,12 @@ func TestRoutes_lists(t *testing.T) {
 			{"/dishes?q=2&categoryId=2&size=3&page=2", "", 5, "Phở số 22, Phở số 24"},
 			{"/dishes?q=(EN)&size=1", "en", 25, "Phở số 1 (en)"},
 			{"/dishes?q=cola", "", 0, ""},
+			{"/dishes?q=+SO++pho+7+", "", 2, "Phở số 7, Phở số 17"},
+			{"/dishes?q=pho+so+1&size=3", "", 12, "Phở số 1, Phở số 10, Phở số 11"}, // begins the name
+			{"/dishes?q=pho+so+1&size=2&page=6", "", 12, "Phở số 19, Phở số 21"},
+			{"/dishes?q=do+uong&size=1", "", 12, "Phở số 2"}, // the category
+			{"/dishes?q=%CC%81", "", 25, "Phở số 1, Phở số 2, Phở số 3, Phở số 4, Phở số 5, Phở số 6, Phở số 7, Phở số 8, Phở số 9, " +
+				"Phở số 10, Phở số 11, Phở số 12, Phở số 13, Phở số 14, Phở số 15, Phở số 16, Phở số 17, Phở số 18, Phở số 19, Phở số 20"},
 			{"/dishes?q=26", "", 0, ""},
 			{"/dishes?q=27&categoryId=2", "", 0, ""},
 		} {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { Category, MenuItem } from '../api/dto'
-import { search, soldOutLast } from './search'
+import shared from '../../../../internal/text/testdata/search.json'
+import { contains, plain, search, soldOutLast, wordsOf } from './search'
 
 const item = (itemId: string, name: string, description = ''): MenuItem => ({
   itemId, dishId: itemId, name, description, imageUrl: null, price: 1, isActive: true, isSoldOut: false, remaining: null,
@@ -32,6 +33,15 @@ test.each([
 ])('%j finds %s in texts of other languages too', (words, want) => {
   const others = new Map([['1', 'beef pho 牛肉河粉']])
   expect(search(menu, words, others).flatMap((c) => c.items).map((i) => i.itemId).join('')).toBe(want)
+})
+
+// The server passes the same cases (internal/text), so that both find the same dishes.
+test.each(Object.entries(shared.folds))('%j is folded to %j', (text, want) => {
+  expect(plain(text)).toBe(want)
+})
+
+test.each(shared.matches)('$query in $text: $found', ({ query, text, found }) => {
+  expect(contains(plain(text), wordsOf(query))).toBe(found)
 })
 
 test('sold-out dishes come last in their category', () => {

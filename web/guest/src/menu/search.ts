@@ -2,9 +2,23 @@ import { lacksOptions } from '@shared/options'
 
 import type { Category, MenuItem } from '../api/dto'
 
-/** Removes case and diacritics: "pho" finds "Phở", "dau" finds "đậu". */
+/**
+ * Removes case, diacritics and widths: "pho" finds "Phở", "dau" finds "đậu". The server does the same (internal/text), and
+ * internal/text/testdata/search.json has the cases of both. Letters are lowered one by one, because toLowerCase of a whole
+ * text writes the Greek sigma differently at the end of a word.
+ */
 export function plain(text: string): string {
-  return text.normalize('NFD').replace(/\p{Mn}/gu, '').replace(/đ/giu, 'd').toLowerCase()
+  return text.normalize('NFKD').replace(/\p{Mn}/gu, '').replace(/\p{Lu}/gu, (c) => c.toLowerCase()).replace(/đ/gu, 'd')
+}
+
+/** The folded words of a search. */
+export function wordsOf(query: string): string[] {
+  return plain(query).split(/\s+/).filter(Boolean)
+}
+
+/** Whether a folded text contains every word. */
+export function contains(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word))
 }
 
 /** The texts of a dish that the search reads. */
@@ -17,15 +31,12 @@ export function textOf(item: MenuItem, c: Category): string {
  * in further languages by item.
  */
 export function search(categories: readonly Category[], query: string, others?: ReadonlyMap<string, string>): Category[] {
-  const wanted = plain(query).split(/\s+/).filter(Boolean)
+  const wanted = wordsOf(query)
   if (wanted.length === 0) return [...categories]
   return categories
     .map((c) => ({
       ...c,
-      items: c.items.filter((i) => {
-        const text = `${textOf(i, c)} ${others?.get(i.itemId) ?? ''}`
-        return wanted.every((word) => text.includes(word))
-      }),
+      items: c.items.filter((i) => contains(`${textOf(i, c)} ${others?.get(i.itemId) ?? ''}`, wanted)),
     }))
     .filter((c) => c.items.length > 0)
 }
