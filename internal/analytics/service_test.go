@@ -81,12 +81,12 @@ func open(t *testing.T, db *sqldb.DB) *restaurant {
 }
 
 // service returns a service as one process has it.
-func (r *restaurant) service(c analytics.Cache, fallback analytics.Counters) *analytics.Service {
+func (r *restaurant) service(c analytics.Cache, fallback analytics.Collector) *analytics.Service {
 	now := func() time.Time { return r.now }
 	menus := catalog.NewMenuCache(r.source, catalog.NoSharedCache{}, now)
 	return &analytics.Service{
 		Store: r.store, Cache: c, Fallback: fallback, Menus: menus, LiveMenus: catalog.NewLiveMenus(menus, r.left, now),
-		Now: now, NewID: func() string { return uid.New(time.Now()) }, Counted: func(string) {},
+		Now: now, NewID: func() string { return uid.New(time.Now()) }, Counted: func(string) {}, CountedSearch: func(string) {},
 	}
 }
 

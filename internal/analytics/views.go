@@ -36,6 +36,7 @@ func Pages() []Page { return []Page{MenuPage, DishPage, CartPage, CheckoutPage} 
 type Views struct {
 	Viewed, Added, Opened []int64 // dish ids
 	Pages                 []Page
+	Searches              []string // texts as they were typed
 
 	Visit string // the guest's visit; empty for a member
 	User  int64  // the member; 0 for a guest
@@ -46,7 +47,7 @@ var errTooMany = fault.Newf(fault.Invalid, "too_many_views", "Send at most %d di
 
 // check refuses a batch above the limits.
 func (v Views) check() error {
-	if len(v.Viewed)+len(v.Added)+len(v.Opened) > MaxDishes || len(v.Pages) > MaxPages {
+	if len(v.Viewed)+len(v.Added)+len(v.Opened) > MaxDishes || len(v.Pages) > MaxPages || len(v.Searches) > MaxSearches {
 		return errTooMany
 	}
 	return nil
@@ -139,6 +140,20 @@ type Store interface {
 	Usual(ctx context.Context, user int64, since time.Time, limit int) ([]Usual, error)
 	// ClearHistory deletes a member's views and begins a new history.
 	ClearHistory(ctx context.Context, user int64) error
+	// SearchPosition returns how far a log was read; empty if not at all.
+	SearchPosition(ctx context.Context, log, date string) (string, error)
+	// AddSearches adds a batch and moves the position of its log, unless the position is no longer where the batch
+	// begins (AN8).
+	AddSearches(ctx context.Context, b SearchBatch) error
+	// PopularSearches returns the texts of a branch that at least some visitors have searched and found since a business
+	// date, most visitors first.
+	PopularSearches(ctx context.Context, branch int64, since string, visitors, limit int) ([]string, error)
+}
+
+// Collector collects what phones report until it is added to SQL.
+type Collector interface {
+	Counters
+	SearchLog
 }
 
 // Menus returns branches and menus, normally catalog.MenuCache.
@@ -154,29 +169,32 @@ type LiveMenus interface {
 
 // Cache is everything that is stored outside of SQL; analyticsredis and analyticsmemory implement it.
 type Cache interface {
-	Counters
+	Collector
 	Rankings
 	Histories
 }
 
-// Service counts views, and reads rankings and histories.
+// Service counts views and searches, and reads rankings, suggestions and histories.
 type Service struct {
 	Store Store
 	Cache Cache
-	// Fallback counts views in this process while Cache is unreachable (AN2). Nil if Cache is in this process.
-	Fallback  Counters
+	// Fallback counts in this process while Cache is unreachable (AN2). Nil if Cache is in this process.
+	Fallback  Collector
 	Menus     Menus
 	LiveMenus LiveMenus
 	Now       func() time.Time
 	NewID     func() string // of a batch
+	Searches  *SearchCache  // nil keeps nothing
 	Counted   func(result string)
+
+	CountedSearch func(result string)
 }
 
 // Results returns the values that Counted receives: dishes counted in the cache, counted in this process, or dropped
 // because they are unknown or no counters could be reached.
 func Results() []string { return []string{"counted", "fallback", "dropped"} }
 
-// Record counts the views of a guest or a member in a branch.
+// Record counts the views and searches of a guest or a member in a branch.
 func (s *Service) Record(ctx context.Context, branch int64, v Views) error {
 	if err := v.check(); err != nil {
 		return err
@@ -187,12 +205,14 @@ func (s *Service) Record(ctx context.Context, branch int64, v Views) error {
 	}
 	v, dropped := v.known(menu.Edition)
 	s.count("dropped", dropped)
-	if v.empty() {
-		return nil
-	}
 	now := s.Now()
 	scope, n := BranchDay{branch, menu.Branch.Calendar().BizDate(now)}, len(v.Viewed)+len(v.Added)
-	s.count(s.add(ctx, scope, v, now), n)
+	if !v.empty() {
+		s.count(s.add(ctx, scope, v, now), n)
+	}
+	if len(v.Searches) > 0 {
+		s.recordSearches(ctx, menu, scope.Date, v)
+	}
 	return nil
 }
 
@@ -214,7 +234,7 @@ func (s *Service) count(result string, n int) {
 	}
 }
 
-// Flush adds the counters of all branches to SQL. It covers today and yesterday, because a business date may end between
+// Flush adds the counters and the searches of all branches to SQL. It covers today and yesterday, because a business date may end between
 // a view and the next round. A failure leaves the batch where it is, and the next round, or another process, adds it.
 func (s *Service) Flush(ctx context.Context) error {
 	branches, err := s.Store.Branches(ctx)
@@ -227,6 +247,7 @@ func (s *Service) Flush(ctx context.Context) error {
 			first = err
 		}
 	}
+	var dates []string
 	for _, id := range branches {
 		b, err := s.Menus.Branch(ctx, id)
 		if err != nil {
@@ -236,12 +257,14 @@ func (s *Service) Flush(ctx context.Context) error {
 		now := s.Now()
 		for _, at := range []time.Time{now.AddDate(0, 0, -1), now} {
 			scope := BranchDay{id, b.Calendar().BizDate(at)}
+			dates = append(dates, scope.Date)
 			if s.Fallback != nil {
 				keep(s.flush(ctx, s.Fallback, scope))
 			}
 			keep(s.flush(ctx, s.Cache, scope))
 		}
 	}
+	keep(s.flushSearches(ctx, dates))
 	return first
 }
 

@@ -17,13 +17,17 @@ import (
 	"comanda/internal/worker"
 )
 
-// Retention of views.
+// Retention of views and searches.
 const (
 	keepBatches = 24 * time.Hour      // longer than a process can hold a batch that it has taken
 	keepSeen    = 90 * 24 * time.Hour // dishes that a member has looked at
+
+	keepSearches  = 400 // days; reports cover 366 business dates
+	keepVisitors  = 32  // days; suggestions need 30 business dates
+	keepPositions = 8 * 24 * time.Hour
 )
 
-// wireAnalytics creates the service of views. One process counts in memory, as it does everything that Redis shares
+// wireAnalytics creates the service of views and searches. One process counts in memory, as it does everything that Redis shares
 // between processes.
 func (k *Core) wireAnalytics(reg prometheus.Registerer) {
 	k.Views = analyticssql.New(k.DB)
@@ -32,6 +36,9 @@ func (k *Core) wireAnalytics(reg prometheus.Registerer) {
 		NewID: func() string { return uid.New(k.DB.Now()) },
 		Counted: telemetry.Metrics(reg).Counting("analytics_views_total", "Views of dishes and additions to carts, by result.",
 			"result", analytics.Results()...),
+		Searches: analytics.NewSearchCache(),
+		CountedSearch: telemetry.Metrics(reg).Counting("analytics_searches_total", "Searches that phones report, by result.",
+			"result", analytics.SearchResults()...),
 	}
 	if k.Redis.InProcess() {
 		k.Analytics.Cache = analyticsmemory.New(k.DB.Now)
@@ -71,6 +78,15 @@ func (k *Core) rankingLoops() []worker.Loop {
 		{Name: "rank_days", Run: k.Analytics.RankDays, Every: 15 * time.Second, Timeout: time.Minute},
 		{Name: "rank_weeks", Run: k.Analytics.RankWeeks, Every: 10 * time.Minute, Timeout: 5 * time.Minute},
 	}
+}
+
+// purgeViews deletes views, searches and their bookkeeping past their retention.
+func (k *Core) purgeViews(ctx context.Context, now time.Time) error {
+	if err := k.Views.Purge(ctx, now.Add(-keepBatches), now.Add(-keepSeen)); err != nil {
+		return err
+	}
+	date := func(days int) string { return now.UTC().AddDate(0, 0, -days).Format(time.DateOnly) }
+	return k.Views.PurgeSearches(ctx, date(keepSearches), date(keepVisitors), now.Add(-keepPositions))
 }
 
 // viewers implements analyticshttp.GuestFinder.

@@ -10,8 +10,11 @@ import (
 
 	"comanda/internal/analytics"
 	"comanda/internal/analytics/analyticssql"
+	"comanda/internal/catalog"
 	"comanda/internal/demo"
 	"comanda/internal/keyspace/keyaudit"
+	"comanda/internal/report"
+	"comanda/internal/report/reportsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
@@ -25,7 +28,17 @@ func viewedToday(t *testing.T, db *sqldb.DB, date string) (n int64) {
 	return n
 }
 
-// A process adds views to SQL while it runs and when it stops.
+// searchedToday returns how often guests of branch 1 searched on a business date.
+func searchedToday(t *testing.T, db *sqldb.DB, b catalog.Branch, date string) (n int64) {
+	t.Helper()
+	span := testenv.Must(report.NewSpan(b, date, date))(t)
+	for _, s := range testenv.Must(reportsql.New(db).Searches(t.Context(), span, report.MaxSearched))(t) {
+		n += s.Searches
+	}
+	return n
+}
+
+// A process adds views and searches to SQL while it runs and when it stops.
 func TestViews_of_a_process(t *testing.T) {
 	p := startProcess(t, nil, API)
 	k := p.core
@@ -34,16 +47,20 @@ func TestViews_of_a_process(t *testing.T) {
 	date := menu.Branch.Calendar().BizDate(k.DB.Now())
 	record := func() {
 		t.Helper()
-		testenv.NoError(t, k.Analytics.Record(t.Context(), 1, analytics.Views{Viewed: []int64{menu.Items[0].DishID}}))
+		testenv.NoError(t, k.Analytics.Record(t.Context(), 1, analytics.Views{
+			Viewed: []int64{menu.Items[0].DishID}, Visit: "visit", Searches: []string{"phở"},
+		}))
 	}
 	record()
-	testenv.Eventually(t, 30*time.Second, func() bool { return viewedToday(t, k.DB, date) == 1 })
+	testenv.Eventually(t, 30*time.Second, func() bool {
+		return viewedToday(t, k.DB, date) == 1 && searchedToday(t, k.DB, menu.Branch, date) == 1
+	})
 	record()
 	testenv.NoError(t, p.stop(t.Context()))
 	db := testenv.Must(OpenDatabase(t.Context(), k.Config))(t)
 	defer db.Close()
-	if n := viewedToday(t, db, date); n != 2 {
-		t.Errorf("after the stop %d views are in SQL, want 2", n)
+	if views, searches := viewedToday(t, db, date), searchedToday(t, db, menu.Branch, date); views != 2 || searches != 2 {
+		t.Errorf("after the stop %d views and %d searches are in SQL, want 2", views, searches)
 	}
 }
 
@@ -66,8 +83,8 @@ func (f *fixture) sellDishes(items string) {
 	f.pay(order.ID)
 }
 
-// TestReference_views goes through the rows of redis-key-naming.md (001) and user-store.md (002) about views, rankings
-// and histories. Two processes share a PostgreSQL and a Redis. Each row is read by the person whom it is for, and again
+// TestReference_views goes through the rows of redis-key-naming.md (001) and user-store.md (002) about views, searches,
+// rankings and histories. Two processes share a PostgreSQL and a Redis. Each row is read by the person whom it is for, and again
 // after FLUSHALL.
 func TestReference_views(t *testing.T) {
 	redis := testenv.RedisServer(t)
@@ -75,27 +92,31 @@ func TestReference_views(t *testing.T) {
 	a.createUsers()
 	maps.Copy(b.bearer, a.bearer)
 	maps.Copy(b.guest, a.guest)
-	date := testenv.Must(a.core.Menus.Branch(t.Context(), 1))(t).Calendar().BizDate(a.core.DB.Now())
+	branch := testenv.Must(a.core.Menus.Branch(t.Context(), 1))(t)
+	date := branch.Calendar().BizDate(a.core.DB.Now())
 	for range 10 {
 		a.must(a.ask("guest", "POST", "/cis/views", `{"viewed":["4","5","999"],"added":["5"],"pages":["menu"]}`))
-		b.must(b.ask("guest", "POST", "/cis/views", `{"viewed":["5"],"pages":["cart"]}`))
+		b.must(b.ask("guest", "POST", "/cis/views", `{"viewed":["5"],"pages":["cart"],"searches":["bánh không có","Phở"]}`))
 	}
 	b.must(b.ask("member", "POST", "/me/views", `{"viewed":["6"],"opened":["5","6"],"branchId":"1"}`))
 	a.sellDishes(`[{"itemId":"11","qty":6},{"itemId":"12","qty":5},{"itemId":"13","qty":7}]`)
 	// The loops of both processes take the counters meanwhile.
-	testenv.Eventually(t, soon, func() bool { return viewedToday(t, a.core.DB, date) == 31 })
+	testenv.Eventually(t, soon, func() bool {
+		return viewedToday(t, a.core.DB, date) == 31 && searchedToday(t, a.core.DB, branch, date) == 20
+	})
 
-	report := func(f *fixture, name string) string {
+	csv := func(f *fixture, name string) string {
 		path := "/api/reports/" + name + "?format=csv&branchId=1&locale=en&from=" + date + "&to=" + date
 		return string(f.must(f.ask("managerA", "GET", path, "")).body)
 	}
 	read := func(f *fixture) map[string]string {
 		return map[string]string{
 			"001-A7 ranking":          string(f.must(f.ask("", "GET", "/cis/branch/1/popular", "")).body),
-			"001-A18 002-B1 counters": report(f, "views"),
+			"001-A18 002-B1 counters": csv(f, "views"),
 			"002-B2 seen":             string(f.must(f.ask("member", "GET", "/me/dishes", "")).body),
 			"002-B2 seen by others":   string(f.must(f.ask("other", "GET", "/me/dishes", "")).body),
-			"002-B4 carts":            report(f, "carts"),
+			"002-B3 002-B5 searches":  csv(f, "searches"),
+			"002-B4 carts":            csv(f, "carts"),
 		}
 	}
 	before := read(a)
@@ -104,6 +125,7 @@ func TestReference_views(t *testing.T) {
 		"001-A18 002-B1 counters": "Chicken pho,20,10,1,",
 		"002-B2 seen":             `"seen":["5","6"]`,
 		"002-B2 seen by others":   `"seen":[]`,
+		"002-B3 002-B5 searches":  "banh khong co,10,10\r\npho,10,0",
 		"002-B4 carts":            date + ",1,1,0,0,",
 	} {
 		if !strings.Contains(before[row], want) {
@@ -111,7 +133,7 @@ func TestReference_views(t *testing.T) {
 		}
 	}
 	for key, kind := range map[string]string{
-		"app:rank:sold:1:d-" + date: "zset", "views:user:" + a.field("member", "GET", "/me", "", "id"): "zset",
+		"app:rank:sold:1:d-" + date: "zset", "events:search:" + date: "stream", "views:user:" + a.field("member", "GET", "/me", "", "id"): "zset",
 	} {
 		if got := strings.TrimSpace(redis.Say("TYPE " + key)); !strings.Contains(got, kind) {
 			t.Errorf("%s is %s, want %s", key, got, kind)

@@ -255,7 +255,7 @@ func (k *Core) purge(ctx context.Context) error {
 	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
 		return err
 	}
-	if err := k.Views.Purge(ctx, now.Add(-keepBatches), now.Add(-keepSeen)); err != nil {
+	if err := k.purgeViews(ctx, now); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

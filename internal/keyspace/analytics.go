@@ -7,6 +7,7 @@ const (
 	ViewCountLife = 48 * time.Hour     // how long counters wait for an unreachable database
 	SeenLife      = 10 * time.Minute   // a list may miss a view that was counted while it was read from SQL
 	RankLife      = 8 * 24 * time.Hour // the longest period and a day
+	SearchLife    = 7 * 24 * time.Hour
 )
 
 var viewCounts = declare(Decl{
@@ -60,3 +61,13 @@ var viewedRank = declare(Decl{
 
 // ViewedRank returns the key of the ranking of a branch's dishes by views.
 func ViewedRank(branch int64, period string) Key { return viewedRank.key(decimal(branch), period) }
+
+var searches = declare(Decl{
+	Pattern: "events:search:%date%", Segments: []Segment{dateSegment},
+	Type: Stream, TTL: TTL{time.Second, SearchLife}, Class: Lossy, Owner: "analytics",
+	Purpose: "searches of a business date in all branches, at most 10,000, which are added to search_day every few seconds: " +
+		"branch, folded text, whether a dish was found, and a number of 1,024 for the visitor",
+})
+
+// Searches returns the key of the searches of a business date.
+func Searches(date string) Key { return searches.key(date) }

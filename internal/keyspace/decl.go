@@ -15,6 +15,7 @@ const (
 	Hash      Type = "hash"
 	Set       Type = "set"
 	SortedSet Type = "zset"
+	Stream    Type = "stream"
 )
 
 // Class is the kind of data in a key, by the consequence of losing it.

@@ -157,7 +157,7 @@ func (r *reader) Memory(ctx context.Context, keys []string) ([]int64, error) {
 // lengthCommands returns the length of a value by its type.
 var lengthCommands = map[keyspace.Type]string{
 	keyspace.String: "STRLEN", keyspace.Hash: "HLEN", keyspace.Set: "SCARD", keyspace.SortedSet: "ZCARD", "list": "LLEN",
-	"stream": "XLEN",
+	keyspace.Stream: "XLEN",
 }
 
 // Lengths returns the lengths of keys in one exchange: bytes of a string, and members, fields or entries of other types.

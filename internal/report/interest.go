@@ -73,3 +73,20 @@ func TotalCarts(days []CartDay) (sum CartDay) {
 	}
 	return sum
 }
+
+// Searched is how often guests searched for a text, folded as by text.Fold. Phones report searches, so counts are lower
+// bounds. Missed are those that found no dish on a published menu.
+type Searched struct {
+	Text             string
+	Searches, Missed int64
+}
+
+// MaxSearched is the number of texts of a report, those with the most searches.
+const MaxSearched = 10_000
+
+// MissedSearches returns the texts with searches that found nothing, most of these first.
+func MissedSearches(all []Searched) []Searched {
+	missed := slices.DeleteFunc(slices.Clone(all), func(s Searched) bool { return s.Missed == 0 })
+	slices.SortStableFunc(missed, func(a, b Searched) int { return cmp.Compare(b.Missed, a.Missed) })
+	return missed
+}

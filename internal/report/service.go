@@ -44,6 +44,8 @@ type InterestStore interface {
 	Carts(ctx context.Context, s Span) ([]CartDay, error)
 	// MemberCarts returns the carts of members that have dishes and have not changed for a time.
 	MemberCarts(ctx context.Context, s Span, unchanged time.Duration) ([]MemberCart, error)
+	// Searches returns the texts that guests searched for, most searches first, at most limit.
+	Searches(ctx context.Context, s Span, limit int) ([]Searched, error)
 }
 
 // maxConcurrent is the number of reports that a process reads concurrently. Further reports wait, because orders use

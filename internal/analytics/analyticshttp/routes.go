@@ -1,4 +1,5 @@
-// Package analyticshttp receives views from phones, and serves popular dishes and members' histories.
+// Package analyticshttp receives views and searches from phones, and serves popular dishes, suggestions and members'
+// histories.
 package analyticshttp
 
 import (
@@ -6,6 +7,7 @@ import (
 
 	"comanda/internal/analytics"
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/seq"
 )
@@ -31,11 +33,13 @@ type routes struct {
 func Register(a *httpapi.API, service *analytics.Service, guests GuestFinder) {
 	r := routes{service, guests}
 	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Guest), "guest-views", "POST /cis/views",
-		"Report dishes that a guest has looked at or added, at most 100 at once", r.guestViews)
+		"Report dishes that a guest has looked at or added, and searches", r.guestViews)
 	httpapi.Register(a.Operations("Menus", httpapi.Public), "popular", "GET /cis/branch/{branchId}/popular",
 		"List the dishes that sell best today and can be ordered now", r.popular)
+	httpapi.Register(a.Operations("Menus", httpapi.Public), "suggestions", "GET /cis/branch/{branchId}/suggestions",
+		"Suggest searches and dishes while a guest types", r.suggestions)
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added", r.memberViews)
+	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added, and searches", r.memberViews)
 	httpapi.Register(ops, "me-dishes", "GET /me/dishes", "View the dishes that you have seen and order often", r.history)
 	httpapi.RegisterOutput(ops, "me-dishes-clear", "DELETE /me/dishes", "Delete your history of dishes", r.clear)
 }
@@ -46,12 +50,14 @@ type ViewsBody struct {
 	Viewed []string `json:"viewed,omitempty" maxItems:"100" pattern:"^[1-9][0-9]{0,17}$" doc:"Dishes whose card or details were looked at."`
 	Added  []string `json:"added,omitempty" maxItems:"100" pattern:"^[1-9][0-9]{0,17}$" doc:"Dishes that were added to a cart."`
 	Pages  []string `json:"pages,omitempty" maxItems:"20" enum:"menu,dish,cart,checkout" doc:"Pages that were opened."`
+
+	Searches []string `json:"searches,omitempty" maxItems:"10" text:"line" maxLength:"100" doc:"Texts that were searched for. They are counted without who typed them; addresses, numbers and long texts are ignored."`
 }
 
 func (b ViewsBody) views() analytics.Views {
 	return analytics.Views{
 		Viewed: seq.Map(b.Viewed, httpapi.IDOf), Added: seq.Map(b.Added, httpapi.IDOf),
-		Pages: seq.Map(b.Pages, func(p string) analytics.Page { return analytics.Page(p) }),
+		Pages: seq.Map(b.Pages, func(p string) analytics.Page { return analytics.Page(p) }), Searches: b.Searches,
 	}
 }
 
@@ -106,6 +112,35 @@ type popularView struct {
 func (r routes) popular(ctx context.Context, in *popularInput) (popularView, error) {
 	dishes, err := r.service.Popular(ctx, httpapi.IDOf(in.BranchID))
 	return popularView{seq.Map(dishes, httpapi.FormatID)}, err
+}
+
+type suggestionsInput struct {
+	httpapi.Language
+	BranchID string `path:"branchId" pattern:"^[1-9][0-9]{0,17}$"`
+	Q        string `query:"q" text:"line" maxLength:"100" doc:"What was typed; empty for popular searches only."`
+}
+
+type suggestedDish struct {
+	DishID string `json:"dishId"`
+	Name   string `json:"name"`
+}
+
+type suggestionsView struct {
+	Searches []string        `json:"searches" doc:"At most 6 popular searches that contain the typed words, spelled as on the menu. At least 5 different visitors searched each within 30 days."`
+	Dishes   []suggestedDish `json:"dishes" doc:"At most 6 dishes with the typed words in their names; those that begin with them first."`
+}
+
+func (r routes) suggestions(ctx context.Context, in *suggestionsInput) (suggestionsView, error) {
+	found, err := r.service.Suggest(ctx, httpapi.IDOf(in.BranchID), in.Q, func(b catalog.Branch) catalog.Locale {
+		if l := catalog.Locale(in.Locale); b.Offers(l) {
+			return l
+		}
+		return httpapi.Locale(in.AcceptLanguage, b.Locales...)
+	})
+	return suggestionsView{
+		append([]string{}, found.Searches...),
+		seq.Map(found.Dishes, func(d analytics.Suggested) suggestedDish { return suggestedDish{httpapi.FormatID(d.Dish), d.Name} }),
+	}, err
 }
 
 type historyView struct {

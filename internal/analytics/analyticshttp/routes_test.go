@@ -76,7 +76,7 @@ func open(t *testing.T, db *sqldb.DB) *site {
 	s.service = &analytics.Service{
 		Store: analyticssql.New(db), Cache: analyticsmemory.New(clock), Menus: menus,
 		LiveMenus: catalog.NewLiveMenus(menus, noLimits{}, clock), Now: clock,
-		NewID: func() string { return uid.New(time.Now()) }, Counted: func(string) {},
+		NewID: func() string { return uid.New(time.Now()) }, Counted: func(string) {}, CountedSearch: func(string) {},
 	}
 	server := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
@@ -121,6 +121,11 @@ func TestViews(t *testing.T) {
 			`{"viewed":` + many(101):    "422",
 			`{"viewed":` + many(100):    "204",
 			`{"viewed":["101"],"x":{}}`: "422",
+
+			`{"searches":["pho","\u0000"]`:                     "422",
+			`{"searches":["` + strings.Repeat("x", 101) + `"]`: "422",
+			`{"searches":` + many(11):                          "422",
+			`{"searches":["Phở  bò","","a@b.c"]`:               "204",
 		} {
 			s.want(want, "an", "POST", "/cis/views", strings.TrimSuffix(body, "}")+"}")
 		}
@@ -176,4 +181,26 @@ func TestPopular(t *testing.T) {
 		{Dish: 103, N: 9}, {Dish: 101, N: 8}, {Dish: 102, N: 5}, {Dish: 104, N: 4},
 	}))
 	s.want(`200 {"dishIds":["103","101","102"]}`, "an", "GET", "/cis/branch/1/popular", "")
+}
+
+// Suggestions are public; searches are counted without who typed them.
+func TestSuggestions(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := open(t, db)
+		none := `200 {"searches":[],"dishes":[]}`
+		s.want(none, "an", "GET", "/cis/branch/1/suggestions", "")
+		s.want("404", "an", "GET", "/cis/branch/2/suggestions", "")
+		s.want("422", "an", "GET", "/cis/branch/1/suggestions?q="+strings.Repeat("x", 101), "")
+		for user := range 4 {
+			s.want("204", fmt.Sprint(7+user), "POST", "/me/views", `{"branchId":"1","searches":["phở"]}`)
+		}
+		testenv.NoError(t, s.service.Flush(t.Context()))
+		s.want(none, "an", "GET", "/cis/branch/1/suggestions?locale=vi", "")
+		s.want("204", "an", "POST", "/cis/views", `{"searches":["PHO"]}`)
+		testenv.NoError(t, s.service.Flush(t.Context()))
+		s.want(`200 {"searches":["Phở"],"dishes":[]}`, "an", "GET", "/cis/branch/1/suggestions?locale=vi", "")
+		s.want(`200 {"searches":["Pho"],"dishes":[]}`, "an", "GET", "/cis/branch/1/suggestions?locale=en", "")
+		s.want(`200 {"searches":[],"dishes":[{"dishId":"104","name":"Dish 104"}]}`, "an", "GET",
+			"/cis/branch/1/suggestions?locale=en&q=104", "")
+	})
 }

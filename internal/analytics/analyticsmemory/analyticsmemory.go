@@ -1,4 +1,4 @@
-// Package analyticsmemory counts views in this process: for an installation with one process, and while Redis is
+// Package analyticsmemory counts views and logs searches in this process: for an installation with one process, and while Redis is
 // unreachable. It passes the same tests as package analyticsredis. Everything is lost with the process.
 package analyticsmemory
 
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"comanda/internal/analytics"
+	"comanda/internal/uid"
 )
 
 // maxCounters bounds the memory of a scope while SQL is unreachable. Further views are dropped.
@@ -21,12 +22,15 @@ const seenLife = 10 * time.Minute
 // Store implements analytics.Cache. It is safe for concurrent use.
 type Store struct {
 	now func() time.Time
+	id  string // of the log of searches
 
 	mu     sync.Mutex
 	counts map[analytics.BranchDay]*counts
 	taken  map[analytics.BranchDay]analytics.ViewBatch
 	ranks  map[rankKey][]analytics.Score
 	seen   map[int64]list
+
+	searches map[string]*searchLog // by business date
 }
 
 type rankKey struct {
@@ -54,7 +58,7 @@ func (c *counts) size() int { return len(c.dishes) + len(c.pages) + len(c.carts)
 // New returns an empty store.
 func New(now func() time.Time) *Store {
 	return &Store{
-		now: now, counts: map[analytics.BranchDay]*counts{}, taken: map[analytics.BranchDay]analytics.ViewBatch{},
+		now: now, id: uid.New(now()), searches: map[string]*searchLog{}, counts: map[analytics.BranchDay]*counts{}, taken: map[analytics.BranchDay]analytics.ViewBatch{},
 		ranks: map[rankKey][]analytics.Score{}, seen: map[int64]list{},
 	}
 }

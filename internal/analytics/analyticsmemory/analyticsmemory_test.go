@@ -37,3 +37,16 @@ func TestStore_lists_expire(t *testing.T) {
 		t.Errorf("after ten minutes the list is %v, %v", all, err)
 	}
 }
+
+// Only the newest dates of searches stay in memory.
+func TestStore_drops_old_searches(t *testing.T) {
+	s := analyticsmemory.New(func() time.Time { return analyticstest.At })
+	for _, date := range []string{"2026-02-26", "2026-02-27", "2026-02-28", "2026-03-01"} {
+		testenv.NoError(t, s.AppendSearches(t.Context(), date, []analytics.SearchEvent{{Text: date}}))
+	}
+	for date, want := range map[string]int{"2026-02-26": 0, "2026-02-27": 1, "2026-03-01": 1} {
+		if all, _, err := s.SearchesAfter(t.Context(), date, "", 9); len(all) != want || err != nil {
+			t.Errorf("%s has %d searches, %v; want %d", date, len(all), err, want)
+		}
+	}
+}

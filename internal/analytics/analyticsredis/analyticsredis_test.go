@@ -29,12 +29,14 @@ func TestStore_keys_expire(t *testing.T) {
 			s.Add(t.Context(), scope, v, analyticstest.At),
 			s.SetRank(t.Context(), analytics.Sold, 7, analytics.DayOf(scope.Date), scores),
 			s.SetRank(t.Context(), analytics.Viewed, 7, analytics.WeekOf(scope.Date), scores),
+			s.AppendSearches(t.Context(), scope.Date, []analytics.SearchEvent{{Branch: 7, Text: "pho"}}),
 		)
 		_, _, err := s.Take(t.Context(), scope, "taken")
 		testenv.NoError(t, err, s.Add(t.Context(), scope, v, analyticstest.At))
 		for _, k := range []keyspace.Key{
 			keyspace.ViewCounts(7, scope.Date), keyspace.TakenViews(7, scope.Date), keyspace.MemberViews(9),
 			keyspace.SoldRank(7, "d-2026-02-26"), keyspace.ViewedRank(7, "w-2026-02-26"),
+			keyspace.Searches(scope.Date),
 		} {
 			ttl, err := db.Do(t.Context(), "PTTL", k).Int()
 			if most := k.Decl().TTL.Max.Milliseconds(); err != nil || ttl <= 0 || ttl > most {

@@ -1,5 +1,5 @@
 // Package analyticssql stores the counters of views. A transaction locks the batch, then rows of dishes, pages, carts
-// and members, each in the order of their keys.
+// and members, each in the order of their keys; or the position of a log, then rows of texts and visitors.
 package analyticssql
 
 import (

@@ -30,6 +30,8 @@ func Cache(t *testing.T, c analytics.Cache) {
 	t.Run("concurrent views", func(t *testing.T) { concurrent(t, c) })
 	t.Run("rankings", func(t *testing.T) { rankings(t, c) })
 	t.Run("seen dishes", func(t *testing.T) { seen(t, c) })
+	t.Run("searches", func(t *testing.T) { searches(t, c) })
+	t.Run("bounded searches", func(t *testing.T) { boundedSearches(t, c) })
 }
 
 func add(t *testing.T, c analytics.Cache, s analytics.BranchDay, v analytics.Views, at time.Time) {

@@ -52,6 +52,10 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"opened.sql": {Data: []byte(`
 		INSERT INTO page_view (branch_id, biz_date, page, opened)
 		VALUES (1, '2026-02-26', 'menu', 9), (1, '2026-02-27', 'menu', 1), (1, '2026-02-26', 'cart', 4)`)},
+	"searched.sql": {Data: []byte(`
+		INSERT INTO search_day (branch_id, biz_date, query, searches, missed)
+		VALUES (1, '2026-02-26', 'pho', 8, 0), (1, '2026-02-27', 'pho', 2, 1), (1, '2026-02-26', '@banh', 3, 3),
+		       (1, '2026-03-01', 'late', 9, 9), (2, '2026-02-26', 'elsewhere', 9, 9)`)},
 	"begun.sql": {Data: []byte(`INSERT INTO cart_start (visit_id, branch_id, biz_date) VALUES ($1, 1, '2026-02-26')`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
@@ -104,6 +108,7 @@ func open(t *testing.T) *reportServer {
 	run("views")
 	run("opened")
 	run("begun", r.Visit)
+	run("searched")
 	do(&ordering.Settle{
 		OrderID: left.ID, NewID: uid.New(now), Method: payment.Sandbox, State: payment.Failed, Source: ordering.SourceCallback,
 		Raw: "vnp_ResponseCode=24", Today: "2026-02-26",
@@ -171,6 +176,9 @@ func TestReports_json(t *testing.T) {
 		"carts": `{` + about + `,
 			"days":[{"date":"2026-02-26","begun":1,"ordered":1,"abandoned":0,"open":0,"memberCarts":0,"memberAmount":0}],
 			"totals":{"begun":1,"ordered":1,"abandoned":0,"open":0,"memberCarts":0,"memberAmount":0}}`,
+		"searches": `{` + about + `,"missed":[{"text":"@banh","searches":3,"missed":3},{"text":"pho","searches":10,"missed":1}],
+			"searched":[{"text":"pho","searches":10,"missed":1},{"text":"@banh","searches":3,"missed":3}],
+			"totals":{"texts":2,"searches":13,"missed":4}}`,
 		"quotas": `{` + about + `,"items":[{"date":"2026-02-26","itemId":"101","name":"Phở \"đặc biệt\", bò","cap":3,"held":0,"sold":3,
 			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z"}],"page":1,"size":20,"total":1}`,
 		"tickets": `{` + about + `,"days":[
@@ -232,6 +240,7 @@ func TestReports_csv(t *testing.T) {
 		"views": "dish_id,name,viewed,added,orders,ordered_share\r\n102,'@cold,20,5,1,0.0500\r\n" +
 			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",8,2,1,0.1250\r\n",
 		"carts": "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
+		"searches": "text,searches,without_result\r\npho,10,1\r\n'@banh,3,3\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
 			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",
 		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +

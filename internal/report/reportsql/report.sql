@@ -157,6 +157,14 @@ WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3
 GROUP BY o.biz_date
 ORDER BY o.biz_date
 
+-- name: searched_texts
+SELECT d.query, CAST(sum(d.searches) AS BIGINT) AS searches, CAST(sum(d.missed) AS BIGINT)
+FROM search_day d
+WHERE d.branch_id = $1 AND d.biz_date >= $2 AND d.biz_date <= $3
+GROUP BY d.query
+ORDER BY searches DESC, d.query
+LIMIT $4
+
 -- name: taxed_orders
 SELECT o.biz_date, o.total_amount, coalesce(o.quote, '')
 FROM order_info o

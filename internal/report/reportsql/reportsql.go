@@ -106,6 +106,13 @@ func (b *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, err
 	})
 }
 
+// Searches implements report.InterestStore.
+func (b *Store) Searches(ctx context.Context, s report.Span, limit int) ([]report.Searched, error) {
+	return ask(ctx, b, stmt("searched_texts"), s, sqldb.Row(func(d *report.Searched) []any {
+		return []any{&d.Text, &d.Searches, &d.Missed}
+	}), limit)
+}
+
 // MemberCarts implements report.InterestStore. Their business dates follow from the branch's calendar.
 func (b *Store) MemberCarts(ctx context.Context, s report.Span, unchanged time.Duration) ([]report.MemberCart, error) {
 	calendar := s.Branch.Calendar()

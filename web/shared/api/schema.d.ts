@@ -1439,6 +1439,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reports/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View what guests search for and do not find */
+        get: operations["report-searches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/taxes": {
         parameters: {
             query?: never;
@@ -2492,6 +2509,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cis/branch/{branchId}/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Suggest searches and dishes while a guest types */
+        get: operations["suggestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cis/landing": {
         parameters: {
             query?: never;
@@ -2672,7 +2706,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Report dishes that a guest has looked at or added, at most 100 at once */
+        /** Report dishes that a guest has looked at or added, and searches */
         post: operations["guest-views"];
         delete?: never;
         options?: never;
@@ -3086,7 +3120,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Report dishes that you have looked at or added */
+        /** Report dishes that you have looked at or added, and searches */
         post: operations["me-views"];
         delete?: never;
         options?: never;
@@ -3432,11 +3466,23 @@ export interface components {
             /** @description Best first; empty if too few dishes have sold enough. */
             dishIds: string[];
         };
+        AnalyticsSuggestedDish: {
+            dishId: string;
+            name: string;
+        };
+        AnalyticsSuggestionsView: {
+            /** @description At most 6 dishes with the typed words in their names; those that begin with them first. */
+            dishes: components["schemas"]["AnalyticsSuggestedDish"][];
+            /** @description At most 6 popular searches that contain the typed words, spelled as on the menu. At least 5 different visitors searched each within 30 days. */
+            searches: string[];
+        };
         AnalyticsViewsBody: {
             /** @description Dishes that were added to a cart. */
             added?: string[];
             /** @description Pages that were opened. */
             pages?: ("menu" | "dish" | "cart" | "checkout")[];
+            /** @description Texts that were searched for. They are counted without who typed them; addresses, numbers and long texts are ignored. */
+            searches?: string[];
             /** @description Dishes whose card or details were looked at. */
             viewed?: string[];
         };
@@ -5019,6 +5065,8 @@ export interface components {
             opened?: string[];
             /** @description Pages that were opened. */
             pages?: ("menu" | "dish" | "cart" | "checkout")[];
+            /** @description Texts that were searched for. They are counted without who typed them; addresses, numbers and long texts are ignored. */
+            searches?: string[];
             /** @description Dishes whose card or details were looked at. */
             viewed?: string[];
         };
@@ -6731,6 +6779,43 @@ export interface components {
             timezone: string;
             to: string;
             totals: components["schemas"]["ReportRefundSums"];
+        };
+        ReportSearchSums: {
+            /** Format: int64 */
+            missed: number;
+            /** Format: int64 */
+            searches: number;
+            /**
+             * Format: int64
+             * @description Number of different texts.
+             */
+            texts: number;
+        };
+        ReportSearched: {
+            /**
+             * Format: int64
+             * @description Searches that found no dish on a published menu.
+             */
+            missed: number;
+            /** Format: int64 */
+            searches: number;
+            /** @description In lower case and without accents, as searches compare texts. */
+            text: string;
+        };
+        ReportSearchesView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            from: string;
+            /** @description The 50 texts that were searched for most and not found. */
+            missed: components["schemas"]["ReportSearched"][];
+            /** @description The 50 texts that were searched for most. */
+            searched: components["schemas"]["ReportSearched"][];
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
+            /** @description Totals of all texts, at most 10,000. */
+            totals: components["schemas"]["ReportSearchSums"];
         };
         ReportTaxDay: {
             /**
@@ -11240,6 +11325,50 @@ export interface operations {
             };
         };
     };
+    "report-searches": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportSearchesView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     "report-taxes": {
         parameters: {
             query: {
@@ -13830,6 +13959,44 @@ export interface operations {
             };
         };
     };
+    suggestions: {
+        parameters: {
+            query?: {
+                /** @description Takes precedence over Accept-Language. */
+                locale?: string;
+                /** @description What was typed; empty for popular searches only. */
+                q?: string;
+            };
+            header?: {
+                "Accept-Language"?: string;
+            };
+            path: {
+                branchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsSuggestionsView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     landing: {
         parameters: {
             query: {
@@ -14689,7 +14856,7 @@ export interface operations {
                 page?: number;
                 size?: number;
                 categoryId?: string;
-                /** @description Part of the name, in any language. */
+                /** @description Words that the name, the description or the category contains, in any language; case and accents do not matter. Dishes whose name begins with them come first. */
                 q?: string;
             };
             header?: {

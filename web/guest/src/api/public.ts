@@ -37,9 +37,14 @@ export function popularDishes(branchId: string): Promise<{ dishIds: string[] | n
   return answer(client.GET('/cis/branch/{branchId}/popular', { params: { path: { branchId } } }))
 }
 
-/** Reports what a guest has looked at. It arrives even if the page is being closed. */
-export function sendViews({ viewed, added, pages }: Views): Promise<unknown> {
-  return answer(client.POST('/cis/views', { body: { viewed, added, pages }, keepalive: true }))
+/** What other guests of a branch search for, spelled as on the menu. */
+export function popularSearches(branchId: string, locale = localeOf(language.value)): Promise<{ searches: string[] | null }> {
+  return answer(client.GET('/cis/branch/{branchId}/suggestions', { params: { path: { branchId }, query: { locale } } }))
+}
+
+/** Reports what a guest has looked at and searched for. It arrives even if the page is being closed. */
+export function sendViews({ viewed, added, pages, searches }: Views): Promise<unknown> {
+  return answer(client.POST('/cis/views', { body: { viewed, added, pages, searches }, keepalive: true }))
 }
 
 export function createOrder(body: CreateOrder): Promise<Placed> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { effectScope, ref, type EffectScope } from 'vue'
 
-import { addedDish, openedDish, openedPage, sawDish, useViews, type Views } from './views'
+import { addedDish, openedDish, openedPage, sawDish, searchedFor, useViews, type Views } from './views'
 
 let scope: EffectScope
 let sent: Views[]
@@ -38,7 +38,7 @@ describe('views', () => {
     vi.advanceTimersByTime(1999)
     expect(sent).toEqual([])
     vi.advanceTimersByTime(1)
-    expect(sent).toEqual([{ viewed: ['4', '5'], added: ['5'], opened: [], pages: ['menu'] }])
+    expect(sent).toEqual([{ viewed: ['4', '5'], added: ['5'], opened: [], pages: ['menu'], searches: [] }])
     vi.advanceTimersByTime(60_000)
     expect(sent).toHaveLength(1)
   })
@@ -49,7 +49,7 @@ describe('views', () => {
     vi.advanceTimersByTime(5000)
     sawDish('4')
     vi.advanceTimersByTime(5000)
-    expect(sent).toEqual([{ viewed: ['4'], added: [], opened: [], pages: [] }])
+    expect(sent).toEqual([{ viewed: ['4'], added: [], opened: [], pages: [], searches: [] }])
     visit.value = 'another table'
     return Promise.resolve().then(() => {
       sawDish('4')
@@ -65,7 +65,7 @@ describe('views', () => {
     openedDish('4')
     vi.advanceTimersByTime(5000)
     expect(sent).toEqual([
-      { viewed: ['4'], added: [], opened: ['4'], pages: ['dish', 'dish'] }, { viewed: [], added: [], opened: ['4'], pages: ['dish'] },
+      { viewed: ['4'], added: [], opened: ['4'], pages: ['dish', 'dish'], searches: [] }, { viewed: [], added: [], opened: ['4'], pages: ['dish'], searches: [] },
     ])
   })
 
@@ -76,11 +76,20 @@ describe('views', () => {
     expect(sent.map((v) => v.viewed.length)).toEqual([100, 30])
   })
 
+  it('come with searches; a text that continues the last one replaces it', () => {
+    for (const text of ['pho', 'bun', 'Bún chả', 'bun cha', 'tra']) searchedFor(text)
+    vi.advanceTimersByTime(5000)
+    for (let n = 0; n < 12; n++) searchedFor(`${String(n)} beers`)
+    vi.advanceTimersByTime(5000)
+    expect(sent.map((v) => v.searches.length)).toEqual([3, 10])
+    expect(sent[0]?.searches).toEqual(['pho', 'bun cha', 'tra'])
+  })
+
   it('are sent when the page is hidden', () => {
     sawDish('9')
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
     document.dispatchEvent(new Event('visibilitychange'))
     hidden.mockRestore()
-    expect(sent).toEqual([{ viewed: ['9'], added: [], opened: [], pages: [] }])
+    expect(sent).toEqual([{ viewed: ['9'], added: [], opened: [], pages: [], searches: [] }])
   })
 })

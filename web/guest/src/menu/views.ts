@@ -1,5 +1,7 @@
 import { onScopeDispose, watch, type ObjectDirective } from 'vue'
 
+import { plain } from './search'
+
 /** A page whose openings are counted. */
 export type Page = 'menu' | 'dish' | 'cart' | 'checkout'
 
@@ -9,6 +11,7 @@ export interface Views {
   added: string[]
   opened: string[] // dishes whose sheets were opened, also again
   pages: Page[]
+  searches: string[] // as they were typed
 }
 
 const minLook = 1000 // ms that a card is on the screen until it counts
@@ -18,7 +21,7 @@ const maxDishes = 100 // of a report; the server refuses more
 let send: ((views: Views) => Promise<unknown>) | undefined
 let shown = '' // the menu whose dishes are counted
 const counted = new Set<string>() // dishes that were reported: each once per menu and page load
-const none = (): Views => ({ viewed: [], added: [], opened: [], pages: [] })
+const none = (): Views => ({ viewed: [], added: [], opened: [], pages: [], searches: [] })
 let waiting = none()
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -48,6 +51,15 @@ export function addedDish(dishId: string | undefined): void {
 export function openedPage(page: Page): void {
   if (waiting.pages.length >= 20) return // of a report
   waiting.pages.push(page)
+  plan()
+}
+
+/** Counts a search. A text that continues the last one replaces it: who types "bún chả" did not search for "bún". */
+export function searchedFor(text: string): void {
+  const { searches } = waiting
+  const last = searches.at(-1)
+  if (last !== undefined && plain(text).startsWith(plain(last))) searches[searches.length - 1] = text
+  else if (searches.length < 10) searches.push(text) // of a report
   plan()
 }
 

@@ -54,3 +54,22 @@ export function carts(r: Schemas['ReportCartsView'], span: Span): Shown {
     }],
   }
 }
+
+export function searches(r: Schemas['ReportSearchesView']): Shown {
+  const list = (name: 'searched_missed' | 'searched', all: Schemas['ReportSearched'][], value: (s: Schemas['ReportSearched']) => number) => ({
+    title: t(`reports.${name}`),
+    chart: {
+      kind: 'rows' as const, measure: 'number' as const, names: all.slice(0, 15).map((s) => s.text),
+      series: [{ name: t(name === 'searched' ? 'reports.searches_number' : 'reports.not_found'), values: all.slice(0, 15).map(value) }],
+    },
+    columns: [column('search_text', 'text'), column('searches_number'), column('not_found')],
+    rows: all.map((s) => [s.text, s.searches, s.missed]),
+  })
+  return {
+    tiles: [tile('searches_number', r.totals.searches), tile('not_found', r.totals.missed), tile('search_texts', r.totals.texts)],
+    figures: [
+      list('searched_missed', r.missed, (s) => s.missed),
+      list('searched', r.searched, (s) => s.searches),
+    ],
+  }
+}

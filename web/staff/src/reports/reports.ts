@@ -54,6 +54,10 @@ export const reports: Report[] = [
     load: (q) => api.GET('/api/reports/carts', plain(q)),
   },
   {
+    name: 'searches', needs: 'GET /api/reports/searches', show: interest.searches,
+    load: (q) => api.GET('/api/reports/searches', plain(q)),
+  },
+  {
     name: 'quotas', needs: 'GET /api/reports/quotas', show: shows.quotas, pages: true,
     load: (q) => api.GET('/api/reports/quotas', paged(q)),
   },

@@ -62,6 +62,15 @@ test('views: dishes that were ordered without a view have no share', () => {
   expect(s.tiles.map((tile) => tile.value)).toEqual([9, 20, 3, 4, 1])
 })
 
+test('searches: what was not found comes first', () => {
+  const [pho, cake] = [{ text: 'pho', searches: 10, missed: 0 }, { text: 'banh khong co', searches: 3, missed: 3 }]
+  const s = interest.searches({ ...head, missed: [cake], searched: [pho, cake], totals: { texts: 2, searches: 13, missed: 3 } })
+  wantWhole(s)
+  expect(s.figures.map((f) => f.rows[0])).toEqual([['banh khong co', 3, 3], ['pho', 10, 0]])
+  expect(s.figures[0]?.chart).toMatchObject({ kind: 'rows', names: ['banh khong co'], series: [{ values: [3] }] })
+  expect(s.tiles.map((tile) => tile.value)).toEqual([13, 3, 2])
+})
+
 test('carts: the chart has every day', () => {
   const day = { begun: 5, ordered: 3, abandoned: 1, open: 1, memberCarts: 2, memberAmount: 700 }
   const s = interest.carts({ ...head, days: [{ date: '2026-03-02', ...day }], totals: day }, span)
