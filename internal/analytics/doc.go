@@ -1,5 +1,6 @@
 // Package analytics counts which dishes guests look at and add to a cart and what they search for, ranks dishes, suggests
-// searches, and shows members the dishes that they have seen and order often. Nothing depends on its figures, and no order waits for them.
+// searches, and shows members the dishes that they have seen and order often. Nothing depends on its figures, and no
+// order waits for them.
 //
 //	AN1  phones send views in batches; a batch with more than MaxDishes dishes is refused, and dishes that are not on
 //	     the branch's menu are dropped

@@ -28,7 +28,7 @@ const (
 )
 
 // visitorBuckets is the number of values that stand for the visitors of one text. A visitor is stored as such a number
-// and not as an id, so that nobody can be found by it. Two visitors may share one, so counts are lower bounds.
+// and not as an id, so that it identifies no person. Two visitors may share one, so counts are lower bounds.
 const visitorBuckets = 1024
 
 // SearchEvent is one search, as a SearchLog has it.
@@ -66,7 +66,7 @@ type SearchDay struct {
 	Searches, Missed int64 // Missed are those that found no dish
 }
 
-// SearchVisitor is somebody who has searched a text that was found.
+// SearchVisitor is a visitor who has searched a text that was found.
 type SearchVisitor struct {
 	Branch  int64
 	Text    string
@@ -207,18 +207,12 @@ func (s *Service) flushLog(ctx context.Context, log SearchLog, date string) erro
 func foldDishes(e *catalog.Edition) []string {
 	categories := map[int64]string{}
 	for _, c := range e.Categories {
-		categories[c.ID] = foldTexts(c.Names)
+		categories[c.ID] = text.FoldLines(maps.Values(c.Names))
 	}
 	all := make([]string, 0, len(e.Items))
 	for _, it := range e.Items {
-		all = append(all, foldTexts(it.Names)+foldTexts(it.Descriptions)+categories[it.CategoryID])
-	}
-	return all
-}
-
-func foldTexts(texts catalog.Texts) (all string) {
-	for _, t := range texts {
-		all += text.Fold(t) + "\n"
+		own := text.FoldLines(maps.Values(it.Names)) + text.FoldLines(maps.Values(it.Descriptions))
+		all = append(all, own+categories[it.CategoryID])
 	}
 	return all
 }

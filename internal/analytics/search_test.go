@@ -128,7 +128,7 @@ func TestService_spells_suggestions(t *testing.T) {
 		search(t, s, fmt.Sprint("visit", i), "bun", "cha ha noi", "bun ha", "ha no", "牛肉", "com ga", "gung nuong", "noi bun")
 	}
 	testenv.NoError(t, s.Flush(t.Context()))
-	testenv.Equal(t, "Bún, gừng nướng", suggested(t, s, "", catalog.Vietnamese))
+	testenv.Equal(t, "Bún, Gừng nướng", suggested(t, s, "", catalog.Vietnamese))
 	testenv.Equal(t, "牛肉", suggested(t, s, "", catalog.English))
 	found := testenv.Must(s.Suggest(t.Context(), 1, "noi", func(catalog.Branch) catalog.Locale { return catalog.Vietnamese }))(t)
 	testenv.Equal(t, []analytics.Suggested{{Dish: it.DishID, Name: "Bún chả (Hà Nội)"}}, found.Dishes)

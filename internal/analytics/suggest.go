@@ -2,9 +2,11 @@ package analytics
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"comanda/internal/cache"
 	"comanda/internal/catalog"
@@ -150,7 +152,7 @@ func dishesNamed(e *catalog.Edition, q text.Query, locales []catalog.Locale) []S
 		}
 		listed[it.DishID] = true
 	}
-	all := append(begin, others...)
+	all := slices.Concat(begin, others)
 	return all[:min(len(all), maxSuggestions)]
 }
 
@@ -174,8 +176,8 @@ func shownTexts(e *catalog.Edition, locales []catalog.Locale) []shownText {
 	return append(names, descriptions...)
 }
 
-// spell returns a folded text as the menu writes it: pho bo is Phở bò. ok is false if the menu does not have it as whole
-// words, so that a suggestion is never a half word, a misspelling or a private text.
+// spell returns a folded text as the menu writes it, with a capital at its begin: pho bo is Phở bò. ok is false if the menu
+// does not have it as whole words, so that a suggestion is never a half word, a misspelling or a private text.
 func spell(stored string, shown []shownText) (spelled string, ok bool) {
 	folded := text.Fold(stored)
 	for _, t := range shown {
@@ -186,7 +188,8 @@ func spell(stored string, shown []shownText) (spelled string, ok bool) {
 		for i, from := range ends {
 			for _, to := range ends[i+1:] {
 				if part := t.text[from:to]; text.Fold(part) == folded {
-					return part, true
+					first, size := utf8.DecodeRuneInString(part)
+					return string(unicode.ToUpper(first)) + part[size:], true
 				}
 			}
 		}

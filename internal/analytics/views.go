@@ -234,8 +234,9 @@ func (s *Service) count(result string, n int) {
 	}
 }
 
-// Flush adds the counters and the searches of all branches to SQL. It covers today and yesterday, because a business date may end between
-// a view and the next round. A failure leaves the batch where it is, and the next round, or another process, adds it.
+// Flush adds the counters and the searches of all branches to SQL. It covers today and yesterday, because a business date
+// may end between a view and the next round. A failure leaves the batch where it is, and the next round, or another process,
+// adds it.
 func (s *Service) Flush(ctx context.Context) error {
 	branches, err := s.Store.Branches(ctx)
 	if err != nil {

@@ -27,8 +27,8 @@ const (
 	keepPositions = 8 * 24 * time.Hour
 )
 
-// wireAnalytics creates the service of views and searches. One process counts in memory, as it does everything that Redis shares
-// between processes.
+// wireAnalytics creates the service of views and searches. One process counts in memory, as it does everything that Redis
+// shares between processes.
 func (k *Core) wireAnalytics(reg prometheus.Registerer) {
 	k.Views = analyticssql.New(k.DB)
 	k.Analytics = &analytics.Service{

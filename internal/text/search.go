@@ -1,12 +1,13 @@
 package text
 
 import (
+	"iter"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// Query is what somebody typed to find a text. A text is found if it contains every word, anywhere, when both are folded.
+// Query is what a person typed to find a text. A text is found if it contains every word, anywhere, when both are folded.
 // The guest app does the same (web/guest/src/menu/search.ts); testdata/search.json has cases that both must pass.
 //
 // Whole words are not required: Chinese has no spaces, and a search answers while its last word is being typed. The zero
@@ -33,6 +34,15 @@ func (q Query) In(folded string) bool {
 		}
 	}
 	return true
+}
+
+// FoldLines returns folded texts, each on a line, so that no word is found across two of them.
+func FoldLines(texts iter.Seq[string]) string {
+	var b strings.Builder
+	for t := range texts {
+		b.WriteString(Fold(t) + "\n")
+	}
+	return b.String()
 }
 
 // Begins reports whether a folded text begins with what was typed.

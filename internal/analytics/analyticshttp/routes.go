@@ -39,7 +39,8 @@ func Register(a *httpapi.API, service *analytics.Service, guests GuestFinder) {
 	httpapi.Register(a.Operations("Menus", httpapi.Public), "suggestions", "GET /cis/branch/{branchId}/suggestions",
 		"Suggest searches and dishes while a guest types", r.suggestions)
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added, and searches", r.memberViews)
+	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added, and searches",
+		r.memberViews)
 	httpapi.Register(ops, "me-dishes", "GET /me/dishes", "View the dishes that you have seen and order often", r.history)
 	httpapi.RegisterOutput(ops, "me-dishes-clear", "DELETE /me/dishes", "Delete your history of dishes", r.clear)
 }
@@ -138,8 +139,9 @@ func (r routes) suggestions(ctx context.Context, in *suggestionsInput) (suggesti
 		return httpapi.Locale(in.AcceptLanguage, b.Locales...)
 	})
 	return suggestionsView{
-		append([]string{}, found.Searches...),
-		seq.Map(found.Dishes, func(d analytics.Suggested) suggestedDish { return suggestedDish{httpapi.FormatID(d.Dish), d.Name} }),
+		append([]string{}, found.Searches...), seq.Map(found.Dishes, func(d analytics.Suggested) suggestedDish {
+			return suggestedDish{httpapi.FormatID(d.Dish), d.Name}
+		}),
 	}, err
 }
 

@@ -1,5 +1,5 @@
-// Package analyticsmemory counts views and logs searches in this process: for an installation with one process, and while Redis is
-// unreachable. It passes the same tests as package analyticsredis. Everything is lost with the process.
+// Package analyticsmemory counts views and logs searches in this process: for an installation with one process, and while
+// Redis is unreachable. It passes the same tests as package analyticsredis. Everything is lost with the process.
 package analyticsmemory
 
 import (
@@ -58,7 +58,8 @@ func (c *counts) size() int { return len(c.dishes) + len(c.pages) + len(c.carts)
 // New returns an empty store.
 func New(now func() time.Time) *Store {
 	return &Store{
-		now: now, id: uid.New(now()), searches: map[string]*searchLog{}, counts: map[analytics.BranchDay]*counts{}, taken: map[analytics.BranchDay]analytics.ViewBatch{},
+		now: now, id: uid.New(now()), searches: map[string]*searchLog{},
+		counts: map[analytics.BranchDay]*counts{}, taken: map[analytics.BranchDay]analytics.ViewBatch{},
 		ranks: map[rankKey][]analytics.Score{}, seen: map[int64]list{},
 	}
 }

@@ -45,7 +45,8 @@ func (s *Store) SearchesAfter(
 	if position != "" {
 		from = "(" + position
 	}
-	flat, err := s.db.Run(ctx, searchesScript, []keyspace.Key{keyspace.Searches(date)}, []string{from, strconv.Itoa(limit)}).Texts()
+	args := []string{from, strconv.Itoa(limit)}
+	flat, err := s.db.Run(ctx, searchesScript, []keyspace.Key{keyspace.Searches(date)}, args).Texts()
 	const fields = 5
 	for i := 0; i+fields <= len(flat); i += fields {
 		next = flat[i]

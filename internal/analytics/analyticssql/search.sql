@@ -8,7 +8,7 @@ ORDER BY count(*) DESC, v.query
 LIMIT $4
 
 -- name: search_days_add
--- Texts beyond a limit per branch and date are not added, so that nobody fills the table.
+-- Texts beyond a limit per branch and date are not added, so that no client fills the table.
 INSERT INTO search_day (branch_id, biz_date, query, searches, missed)
 SELECT r.branch_id, r.biz_date, r.query, r.searches, r.missed
 FROM @rows($1: branch_id int, biz_date text, query text, searches int, missed int) AS r

@@ -3,7 +3,9 @@ package documenthttp
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"comanda/internal/document"
@@ -47,7 +49,7 @@ func (o *routes) searchables(ctx context.Context) ([]searchable, error) {
 		err := o.each(ctx, document.Category, nil, func(d document.Document) error {
 			var t texts
 			err := decode(d, &t)
-			categories[d.ID] = foldAll(t.Names)
+			categories[d.ID] = text.FoldLines(maps.Values(t.Names))
 			return err
 		})
 		if err != nil {
@@ -55,29 +57,23 @@ func (o *routes) searchables(ctx context.Context) ([]searchable, error) {
 		}
 		var all []searchable
 		err = o.each(ctx, document.Dish, document.Filter{onMenus: "yes"}, func(d document.Document) error {
-			var one dish
-			var t texts
-			if err := decode(d, &one, &t); err != nil {
+			var one struct {
+				CategoryID string `json:"categoryId"`
+				texts
+			}
+			if err := decode(d, &one); err != nil {
 				return err
 			}
 			s := searchable{id: d.ID, category: one.CategoryID}
-			for _, name := range t.Names {
+			for _, name := range one.Names {
 				s.names = append(s.names, text.Fold(name))
 			}
-			s.all = foldAll(t.Names) + foldAll(t.Descriptions) + categories[one.CategoryID]
+			s.all = strings.Join(s.names, "\n") + "\n" + text.FoldLines(maps.Values(one.Descriptions)) + categories[one.CategoryID]
 			all = append(all, s)
 			return nil
 		})
 		return all, err
 	})
-}
-
-// foldAll returns the folded texts, each on a line.
-func foldAll(texts map[string]string) (all string) {
-	for _, t := range texts {
-		all += text.Fold(t) + "\n"
-	}
-	return all
 }
 
 // each calls do for the documents that have all values of a filter, at most maxSearched.

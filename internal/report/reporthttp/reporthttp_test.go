@@ -239,7 +239,7 @@ func TestReports_csv(t *testing.T) {
 			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",Size,9,Large,3,3,1.0000\r\n",
 		"views": "dish_id,name,viewed,added,orders,ordered_share\r\n102,'@cold,20,5,1,0.0500\r\n" +
 			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",8,2,1,0.1250\r\n",
-		"carts": "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
+		"carts":    "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
 		"searches": "text,searches,without_result\r\npho,10,1\r\n'@banh,3,3\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
 			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",

@@ -10,7 +10,7 @@ CREATE TABLE search_day (
     PRIMARY KEY (branch_id, biz_date, query)
 );
 CREATE INDEX search_day_age ON search_day (biz_date);
--- Who searched a text that was found. A visitor is one of 1,024 numbers, so that nobody can be found by it.
+-- Who searched a text that was found. A visitor is one of 1,024 numbers, so that it identifies no person.
 CREATE TABLE search_visitor (
     branch_id BIGINT NOT NULL,
     query     @key NOT NULL,

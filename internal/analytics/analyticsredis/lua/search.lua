@@ -1,6 +1,6 @@
 #!lua
--- SEARCH: appends searches to the stream of a business date. Redis gives ids in the order of time; an id that was read
--- stays below all later ones, so it is a position.
+-- SEARCH: appends searches to the stream of a business date. Ids are in the order of time; an id that was read stays below
+-- all later ones, so it is a position.
 --
 -- KEYS  1 events:search
 -- ARGV  1 the TTL (ms)  2 the maximum length  then per search: the branch, the text, 1 if it was found, the visitor
