@@ -21,3 +21,15 @@ func TestTexts_In(t *testing.T) {
 		}
 	}
 }
+
+// The console finds names without accents and in any locale, as phones do.
+func TestDishFilter_folds(t *testing.T) {
+	dish := Dish{Names: Texts{Vietnamese: "Bún chả", Chinese: "烤肉米線"}}
+	for query, want := range map[string]bool{
+		"bun": true, "BÚN  chả": true, "cha bun": true, "烤肉": true, "": true, "pho": false, "bun pho": false,
+	} {
+		if got := (DishFilter{Query: query}).matches(dish); got != want {
+			t.Errorf("%q finds the dish: %t, want %t", query, got, want)
+		}
+	}
+}
