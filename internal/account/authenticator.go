@@ -48,6 +48,10 @@ var ErrRevocationsStale = &fault.Error{
 // Authenticator resolves access tokens to actors. It caches valid tokens for tokenCacheTTL and reads revocations every
 // second; when they are older than maxRevocationAge it refuses every token (S4). It is safe for concurrent use.
 type Authenticator struct {
+	// Seen receives the activity of accounts, at most once per lastSeenInterval and token. Requests wait for it, so it must
+	// return at once. It may be nil, and must not change after the first request.
+	Seen func(actor authz.Actor, at time.Time)
+
 	tokens TokenCodec
 	store  AuthStore
 	cache  SessionCache
@@ -248,6 +252,9 @@ func (au *Authenticator) recordLastSeen(a *cachedToken, now time.Time) {
 	// Of concurrent requests with one token the CompareAndSwap lets one through; the others skip the lock.
 	if now.UnixMilli()-last < lastSeenInterval.Milliseconds() || !a.seenAt.CompareAndSwap(last, now.UnixMilli()) {
 		return
+	}
+	if au.Seen != nil {
+		au.Seen(a.actor, now)
 	}
 	idle, _ := SessionLifetimes(a.actor.Role)
 	au.lastSeenMu.Lock()

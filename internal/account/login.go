@@ -270,6 +270,7 @@ func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Call
 	}
 	a.Observer.login("ok")
 	_ = a.Cache.Put(ctx, s.active(u), s.TokenHash) // best effort: a miss is read from SQL
+	u.LastLogin = s.CreatedAt
 	return a.issueTokens(u, s, refresh)
 }
 

@@ -1,6 +1,6 @@
 // Package analytics counts which dishes guests look at and add to a cart and what they search for, ranks dishes, suggests
-// searches, and shows members the dishes that they have seen and order often. Nothing depends on its figures, and no
-// order waits for them.
+// searches, and shows members the dishes that they have seen and order often. It also counts who is here now, and on which
+// dates members were active. Nothing depends on its figures, and no order waits for them.
 //
 //	AN1  phones send views in batches; a batch with more than MaxDishes dishes is refused, and dishes that are not on
 //	     the branch's menu are dropped
@@ -16,4 +16,9 @@
 //	     stored
 //	AN8  a search is added to SQL once: the position in the log moves in the transaction that adds it
 //	AN9  a suggestion was searched by MinVisitors different visitors, and is written on the menu
+//	AN10 a member is active on a date with any request that has a valid token; SQL has each member once per date, and
+//	     the bitmaps in Redis are a copy that readers restore
+//	AN11 a date without its complete bitmap is restored or counted in SQL, so a figure is never too low because of Redis
+//	AN12 who is here now is counted from the times of last signs; a process that is killed loses those of one interval of
+//	     Flush, and a lost set fills again within a minute
 package analytics

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 	"comanda/internal/analytics/analyticsmemory"
 	"comanda/internal/analytics/analyticsredis"
 	"comanda/internal/analytics/analyticssql"
+	"comanda/internal/keyspace"
 	"comanda/internal/telemetry"
 	"comanda/internal/uid"
 	"comanda/internal/visit"
@@ -25,6 +27,7 @@ const (
 	keepSearches  = 400 // days; reports cover 366 business dates
 	keepVisitors  = 32  // days; suggestions need 30 business dates
 	keepPositions = 8 * 24 * time.Hour
+	keepActivity = keyspace.LoginDayLife // dates on which members were active
 )
 
 // wireAnalytics creates the service of views and searches. One process counts in memory, as it does everything that Redis
@@ -40,6 +43,7 @@ func (k *Core) wireAnalytics(reg prometheus.Registerer) {
 		CountedSearch: telemetry.Metrics(reg).Counting("analytics_searches_total", "Searches that phones report, by result.",
 			"result", analytics.SearchResults()...),
 	}
+	k.wireActivity()
 	if k.Redis.InProcess() {
 		k.Analytics.Cache = analyticsmemory.New(k.DB.Now)
 		return
@@ -66,8 +70,8 @@ func (lastViews) Start(context.Context) error { return nil }
 func (v lastViews) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastViewsTime)
 	defer cancel()
-	if err := v.Analytics.Flush(ctx); err != nil {
-		v.Log.WarnContext(ctx, "views may be missing in reports", "err", err)
+	if err := errors.Join(v.Analytics.Flush(ctx), v.Activity.Flush(ctx)); err != nil {
+		v.Log.WarnContext(ctx, "views and members may be missing in reports", "err", err)
 	}
 	return nil
 }

@@ -102,6 +102,7 @@ type Core struct {
 	OrderReader        *orderingsql.Orders
 	Reports            *report.Service
 	Analytics          *analytics.Service
+	Activity           *analytics.Activity
 	Views              *analyticssql.Store
 	Orders             *ordering.Service
 	Vouchers           *ordering.Vouchers
@@ -179,6 +180,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 		k.Close()
 		return nil, err
 	}
+	k.followActivity()
 	k.wireAuthorization()
 	return k, nil
 }

@@ -70,6 +70,7 @@ func (k *Core) requestLoops() []worker.Loop {
 		// refusals.
 		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		k.viewsLoop(),
+		k.activityLoop(),
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function reads
 		// k.Authorizer in each round, because syncPermissions sets it after the loops are created.
@@ -94,6 +95,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		k.dishSalesLoop(),
+		k.activityCheckLoop(),
 		whenReliable(c, worker.Loop{Name: "purge", Run: k.purge, Every: time.Hour, Timeout: 10 * time.Minute}),
 		// Restores items whose time off the menu has ended. SQL restores each item once, however many processes run
 		// the loop.
@@ -256,6 +258,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if err := k.purgeViews(ctx, now); err != nil {
+		return err
+	}
+	if err := k.purgeActivity(ctx, now); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

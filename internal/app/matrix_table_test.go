@@ -279,6 +279,10 @@ var matrix = map[string]cell{
 	"GET /api/reports/searches": {
 		path: "/api/reports/searches?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},
+	"GET /api/reports/members": {
+		path: "/api/reports/members?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
+	},
+	"GET /api/reports/online": {wants: staff("ff", "ff", "ff", "++", "+++")},
 	"GET /api/reports/quotas": {
 		path: "/api/reports/quotas?branchId={branch}&from=2026-02-01&to=2026-02-28", wants: staff("ff", "ff", "ff", "+n", "+++"),
 	},

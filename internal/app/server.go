@@ -111,7 +111,7 @@ func (k *Core) register(a *httpapi.API) {
 	carthttp.Register(a, k.Carts)
 	carthttp.Guests(a, k.SharedCarts, guestCarts{k.Guests})
 	reporthttp.Register(a, k.Reports)
-	analyticshttp.Register(a, k.Analytics, viewers{k.Guests})
+	analyticshttp.Register(a, k.Analytics, k.Activity, viewers{k.Guests})
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
 	systemhttp.Register(a, k.systemService())

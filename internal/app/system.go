@@ -112,6 +112,7 @@ var rebuilders = map[string]any{
 	"account.syncRevocations": (*account.Authenticator).SyncRevocations,
 	"account.requestCode":     (*account.Service).RequestCode,
 	"analytics.history":       (*analytics.Service).HistoryOf,
+	"analytics.restoreDay":    (*analytics.Activity).Restore, // and the reader Members
 	"analytics.rank":          (*analytics.Service).RankDays, // and RankWeeks, and the reader Top
 }
 

@@ -63,7 +63,10 @@ var User = define(Entity{
 		Field{Name: "trustScore", Kind: Number, Optional: true, Between: small, Default: 100},
 		Field{Name: "fraudFlags", Kind: Object, Null: true, Derived: true, OmitNull: true},
 		Field{Name: "profile", Kind: Object, Optional: true},
-		Field{Name: "registered", Kind: Flag, Optional: true}),
+		Field{Name: "registered", Kind: Flag, Optional: true},
+		// A login leaves the version, so two writers of one version may store different times. The sampler, the next
+		// login and the daily comparison correct the older one.
+		Field{Name: "lastLogin", Kind: Instant, Null: true, Derived: true}),
 	Indexes: indexes{
 		{Name: "email", Field: "email", Unique: true, Keys: keys(keyspace.UserByEmail)},
 		{Name: "username", Field: "username", Unique: true, Keys: keys(keyspace.UserByUsername)},

@@ -2,21 +2,36 @@ package keyspace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Type is a Redis type as the TYPE command returns it.
+// Type is how a key is used. Stored returns the type that the TYPE command returns.
 type Type string
 
-// The types in use.
+// The types that may be declared.
 const (
-	String    Type = "string"
-	Hash      Type = "hash"
-	Set       Type = "set"
-	SortedSet Type = "zset"
-	Stream    Type = "stream"
+	String      Type = "string"
+	Hash        Type = "hash"
+	Set         Type = "set"
+	SortedSet   Type = "zset"
+	Stream      Type = "stream"
+	List        Type = "list"
+	Bitmap      Type = "bitmap"      // a string that is read and written by bit
+	HyperLogLog Type = "hyperloglog" // a string of PFADD
 )
+
+// types are all types, for Lint.
+var types = []Type{String, Hash, Set, SortedSet, Stream, List, Bitmap, HyperLogLog}
+
+// Stored returns the type as the TYPE command returns it.
+func (t Type) Stored() Type {
+	if t == Bitmap || t == HyperLogLog {
+		return String
+	}
+	return t
+}
 
 // Class is the kind of data in a key, by the consequence of losing it.
 type Class string
@@ -173,6 +188,7 @@ func (d Decl) lint() []string {
 	add(longest > maxLen && !d.Long, "a key may have %d characters", longest) // K2
 	add(strings.Count(d.Pattern, "%") != 2*len(d.Segments), "the segments are not those of the pattern")
 	add(d.Type == "" || d.Owner == "" || d.Purpose == "", "type, owner or purpose is missing")
+	add(d.Type != "" && !slices.Contains(types, d.Type), "unknown type %q", d.Type)
 	add(d.TTL.Min < 0 || d.TTL.Max < d.TTL.Min, "the minimum TTL exceeds the maximum")
 	add(d.TTL.Max == 0 && d.Class != Derived, "neither a TTL nor derived") // K4
 	switch d.Class {

@@ -21,7 +21,7 @@ func every() []Key {
 		Rate("login_acct_ip", "192.0.2.7"),
 		Session(aUID), RefreshToken(aUID), RevokedToken("an id"), OneTimeCode("verify", 12),
 		ViewCounts(7, "2026-02-26"), TakenViews(7, "2026-02-26"), MemberViews(12), SoldRank(7, "d-2026-02-26"), ViewedRank(7, "w-2026-02-26"),
-		Searches("2026-02-26"),
+		Searches("2026-02-26"), LoginDay("2026-02-26"), LoginUnion(1), OnlineMembers(), OnlineGuests(7),
 	}...)
 }
 
@@ -44,6 +44,8 @@ func TestBuilders(t *testing.T) {
 		"app:temp:otp:verify:12",
 		"app:counter:views:{b7}:2026-02-26", "app:counter:taken:{b7}:2026-02-26", "views:user:12",
 		"app:rank:sold:7:d-2026-02-26", "app:rank:viewed:7:w-2026-02-26", "events:search:2026-02-26",
+		"app:analytics:daily:{login}:2026-02-26", "app:analytics:union:{login}:1", "app:counter:online:users",
+		"app:counter:online:guests:7",
 	}
 	testenv.Equal(t, want, got)
 }

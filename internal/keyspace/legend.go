@@ -38,7 +38,7 @@ var legend = []Abbreviation{
 
 // shortWords are words of at most four letters that are not abbreviations.
 var shortWords = strings.Fields("by cart city code date day dish due end hash hold hot id item lang left line list live " +
-	"lock mark menu name no page paid rate role seen sold tag tags user view wake week yes")
+	"lock mark menu name no page paid part rate role seen sold tag tags user view wake week yes")
 
 // Legend returns the abbreviations that declared keys and channels, or the descriptions of hashes, use.
 func Legend() []Abbreviation {

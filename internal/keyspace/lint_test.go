@@ -48,6 +48,7 @@ func TestLint_sees(t *testing.T) {
 		"undeclared tag":     {func(d *Decl) { d.Pattern = "a:{%id%}" }, "is not the only one"},
 		"second tag":         {func(d *Decl) { d.Pattern, d.Tag = "a:{%id%}:{x}", "{%id%}" }, "is not the only one"},
 		"no purpose":         {func(d *Decl) { d.Purpose = "" }, "purpose is missing"},
+		"unknown type":       {func(d *Decl) { d.Type = "bits" }, `unknown type "bits"`},
 		"unknown class":      {func(d *Decl) { d.Class = "dear" }, `unknown class "dear"`},
 		"reversed TTL":       {func(d *Decl) { d.TTL = TTL{time.Hour, time.Minute} }, "exceeds the maximum"},
 	} {
@@ -77,6 +78,19 @@ func TestLint_sees_overlap(t *testing.T) { // K1
 		a, b := Decl{Pattern: c.a, Segments: of}, Decl{Pattern: c.b, Segments: of}
 		if got := overlap(a.parts(), b.parts()); got != c.want || overlap(b.parts(), a.parts()) != c.want {
 			t.Errorf("overlap(%s, %s) = %t", c.a, c.b, got)
+		}
+	}
+}
+
+// Bitmaps and HyperLogLogs are strings to the TYPE command; every other type is what it is declared as.
+func TestType_Stored(t *testing.T) {
+	for _, of := range types {
+		want := of
+		if of == Bitmap || of == HyperLogLog {
+			want = String
+		}
+		if got := of.Stored(); got != want {
+			t.Errorf("a %s is stored as a %s, want %s", of, got, want)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func (r *reader) Memory(ctx context.Context, keys []string) ([]int64, error) {
 
 // lengthCommands returns the length of a value by its type.
 var lengthCommands = map[keyspace.Type]string{
-	keyspace.String: "STRLEN", keyspace.Hash: "HLEN", keyspace.Set: "SCARD", keyspace.SortedSet: "ZCARD", "list": "LLEN",
+	keyspace.String: "STRLEN", keyspace.Hash: "HLEN", keyspace.Set: "SCARD", keyspace.SortedSet: "ZCARD", keyspace.List: "LLEN",
 	keyspace.Stream: "XLEN",
 }
 

@@ -56,6 +56,7 @@ const maxConcurrent = 2
 type Service struct {
 	Store
 	InterestStore
+	Members  MemberFigures // set before the first request
 	branches Branches
 	slots    chan struct{}
 }
@@ -68,7 +69,7 @@ type AllStore interface {
 
 // NewService returns a Service.
 func NewService(store AllStore, branches Branches) *Service {
-	return &Service{store, store, branches, make(chan struct{}, maxConcurrent)}
+	return &Service{Store: store, InterestStore: store, branches: branches, slots: make(chan struct{}, maxConcurrent)}
 }
 
 // Open checks that the actor may see the branch, waits for a free slot and returns the span. The caller must call release

@@ -38,6 +38,10 @@ type Bindings interface {
 
 // Guests resolves customer tokens and records when visits were last seen. It is safe for concurrent use.
 type Guests struct {
+	// Seen receives guests of open visits, at most once per cacheTTL and guest. Requests wait for it, so it must return at
+	// once. It may be nil, and must not change after the first request.
+	Seen func(g Guest, at time.Time)
+
 	store    GuestStore
 	bindings Bindings
 	branches Branches
@@ -129,6 +133,9 @@ func (s *Guests) bindingTTL(ctx context.Context) func(branch int64) time.Duratio
 // cacheGuest caches a guest, unless drop was called since generation was read. It also records that the visit was seen.
 func (s *Guests) cacheGuest(g Guest, generation uint64) {
 	now := s.now()
+	if s.Seen != nil && g.VisitOpen {
+		s.Seen(g, now)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g.VisitOpen {

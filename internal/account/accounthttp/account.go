@@ -34,6 +34,7 @@ type Account struct {
 	RoleID        string          `json:"roleId"`
 	Role          string          `json:"role"`
 	BranchIDs     []string        `json:"branchIds" doc:"The branches of a staff account."`
+	LastLogin     *time.Time      `json:"lastLogin" doc:"Null before the first login. It does not change the version."`
 	CreatedAt     time.Time       `json:"createdAt"`
 	UpdatedAt     time.Time       `json:"updatedAt"`
 	CreatedBy     *string         `json:"createdBy"`
@@ -52,7 +53,8 @@ func accountOf(u account.User) Account {
 		Geolocation: httpapi.OrNull(u.Geolocation), Profile: u.Extra, AccountStatus: string(u.Status),
 		TrustScore: u.TrustScore, FraudFlags: seq.Map(u.Flags, func(k account.FlagKind) string { return string(k) }),
 		Registered: u.Registered, RoleID: httpapi.FormatID(u.RoleID), Role: u.Role,
-		BranchIDs: seq.Map(u.Branches, httpapi.FormatID), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		BranchIDs: seq.Map(u.Branches, httpapi.FormatID),
+		LastLogin: httpapi.TimeOrNull(u.LastLogin), CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 		CreatedBy: httpapi.OrNull(u.CreatedBy), UpdatedBy: httpapi.OrNull(u.UpdatedBy), Version: u.Version,
 	}
 	// Never null in JSON, so that clients need no check.

@@ -110,7 +110,7 @@ func TestMember_life_cycle(t *testing.T) {
 			"surname": nil, "age": 30.0, "occupation": nil, "province": "Hà Nội", "city": nil, "deviceId": "d-1", "googleId": nil,
 			"geolocation": nil, "profile": map[string]any{"diet": []any{"vegan"}}, "accountStatus": "PENDING", "trustScore": 100.0,
 			"fraudFlags": []any{},
-			"registered": false, "roleId": made["roleId"], "role": "USER", "branchIds": []any{}, "createdAt": "2026-02-26T05:00:00Z",
+			"registered": false, "roleId": made["roleId"], "role": "USER", "branchIds": []any{}, "lastLogin": nil, "createdAt": "2026-02-26T05:00:00Z",
 			"updatedAt": "2026-02-26T05:00:00Z", "createdBy": nil, "updatedBy": nil, "version": 1.0,
 		}
 		if d := cmp.Diff(wantMade, made); d != "" || w.Code != http.StatusCreated {

@@ -10,7 +10,7 @@ COALESCE(u.google_id, ''), COALESCE(u.password, ''), u.role_id, r.name, u.status
 COALESCE(u.gender, ''), COALESCE(u.first_name, ''), COALESCE(u.surname, ''), u.age, COALESCE(u.occupation, ''),
 COALESCE(u.province, ''), COALESCE(u.city, ''), COALESCE(u.geolocation, ''), u.trust_score, COALESCE(u.fraud_flags, ''), u.profile,
 u.registered, u.valid_from, u.failures, u.created_at, u.updated_at, u.created_by, u.updated_by, u.version,
-@branch_ids
+u.last_login_at, @branch_ids
 
 -- name: account_fail
 -- Changes no row if the password was replaced since it was read: the failure was that of the old one.
@@ -38,7 +38,12 @@ JOIN role r ON r.id = u.role_id
 WHERE u.id = $1 /*pg: FOR NO KEY UPDATE OF u */
 
 -- name: account_login
+-- Leaves the version: a login must not make an administrator's edit of the profile fail.
 UPDATE app_user SET failures = 0, password = $2 WHERE id = $1
+
+-- name: account_last_login
+-- Leaves the version, like account_login. Never moves back: clocks of several processes may differ.
+UPDATE app_user SET last_login_at = $2 WHERE id = $1 AND (last_login_at IS NULL OR last_login_at < $2)
 
 -- name: account_password
 UPDATE app_user SET password = $3, failures = 0, updated_at = $4, version = version + 1 WHERE id = $1 AND password = $2

@@ -157,7 +157,8 @@ func scanUser(r sqldb.Rows) (u account.User, err error) {
 	err = r.Scan(&u.ID, &u.Username, &u.Email, &u.Phone, &u.DeviceID, &u.GoogleID, &u.PasswordHash, &u.RoleID, &u.Role,
 		&u.Status, &u.Address, &u.Gender, &u.FirstName, &u.Surname, &u.Age, &u.Occupation, &u.Province, &u.City,
 		&u.Geolocation, &u.TrustScore, &flags, &profile, sqldb.Bool(&u.Registered), sqldb.Time(&u.ValidFrom), &u.Failures,
-		sqldb.Time(&u.CreatedAt), sqldb.Time(&u.UpdatedAt), &u.CreatedBy, &u.UpdatedBy, &u.Version, &branches)
+		sqldb.Time(&u.CreatedAt), sqldb.Time(&u.UpdatedAt), &u.CreatedBy, &u.UpdatedBy, &u.Version,
+		sqldb.Time(&u.LastLogin), &branches)
 	if profile != "{}" {
 		u.Extra = json.RawMessage(profile)
 	}

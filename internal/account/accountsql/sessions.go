@@ -48,6 +48,7 @@ func (s *Accounts) Begin(
 			return err
 		}
 		insertSession(tx, written)
+		recordLogin(tx, written)
 		if !authz.IsStaff(u.Role) { // logins of members are not audited
 			return nil
 		}
@@ -70,6 +71,12 @@ func notifyNewDevice(ctx context.Context, tx sqldb.Tx, s account.Session, l *acc
 		return err
 	}
 	return QueueEmail(tx, s.CreatedAt, *l)
+}
+
+// recordLogin queues the time of an account's last login, and the projection of its document.
+func recordLogin(tx sqldb.Tx, s account.Session) {
+	tx.Queue(stmt("account_last_login"), s.UserID, s.CreatedAt.UnixMilli())
+	documentsql.Changed(tx, s.CreatedAt, userEntity, strconv.FormatInt(s.UserID, 10))
 }
 
 // insertSession queues the insertion of a session.

@@ -25,13 +25,14 @@ type GuestFinder interface {
 }
 
 type routes struct {
-	service *analytics.Service
-	guests  GuestFinder
+	service  *analytics.Service
+	activity *analytics.Activity
+	guests   GuestFinder
 }
 
 // Register adds the routes.
-func Register(a *httpapi.API, service *analytics.Service, guests GuestFinder) {
-	r := routes{service, guests}
+func Register(a *httpapi.API, service *analytics.Service, activity *analytics.Activity, guests GuestFinder) {
+	r := routes{service, activity, guests}
 	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Guest), "guest-views", "POST /cis/views",
 		"Report dishes that a guest has looked at or added, and searches", r.guestViews)
 	httpapi.Register(a.Operations("Menus", httpapi.Public), "popular", "GET /cis/branch/{branchId}/popular",
@@ -42,6 +43,8 @@ func Register(a *httpapi.API, service *analytics.Service, guests GuestFinder) {
 	httpapi.RegisterOutput(ops, "me-views", "POST /me/views", "Report dishes that you have looked at or added, and searches",
 		r.memberViews)
 	httpapi.Register(ops, "me-dishes", "GET /me/dishes", "View the dishes that you have seen and order often", r.history)
+	httpapi.Register(a.Operations("Reports", httpapi.Staff), "report-online", "GET /api/reports/online",
+		"View how many guests and members are here now", r.online)
 	httpapi.RegisterOutput(ops, "me-dishes-clear", "DELETE /me/dishes", "Delete your history of dishes", r.clear)
 }
 
@@ -160,4 +163,25 @@ func (r routes) history(ctx context.Context, _ *struct{}) (historyView, error) {
 
 func (r routes) clear(ctx context.Context, _ *struct{}) (*struct{}, error) {
 	return nil, r.service.ClearHistory(ctx, authz.ActorOf(ctx))
+}
+
+type onlineBranch struct {
+	BranchID string `json:"branchId"`
+	Guests   int64  `json:"guests" doc:"Guests' phones in open visits."`
+}
+
+type onlineView struct {
+	Minutes  int            `json:"minutes" doc:"A phone is here for so long after its last request."`
+	Members  int64          `json:"members" doc:"Members in the whole house, wherever they are."`
+	Branches []onlineBranch `json:"branches" doc:"The branches that you may see."`
+}
+
+func (r routes) online(ctx context.Context, _ *struct{}) (onlineView, error) {
+	o, err := r.activity.Online(ctx, authz.ActorOf(ctx))
+	return onlineView{
+		Minutes: int(analytics.OnlineWindow.Minutes()), Members: o.Members,
+		Branches: seq.Map(o.Branches, func(b analytics.BranchOnline) onlineBranch {
+			return onlineBranch{httpapi.FormatID(b.Branch), b.Guests}
+		}),
+	}, err
 }

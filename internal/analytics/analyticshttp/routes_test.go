@@ -54,10 +54,11 @@ func (noLimits) Left(context.Context, int64, string, []int64) (map[int64]int64, 
 
 // site serves the routes of branch 1, which has dishes 101 to 104.
 type site struct {
-	t       *testing.T
-	service *analytics.Service
-	server  http.Handler
-	now     time.Time
+	t        *testing.T
+	service  *analytics.Service
+	activity *analytics.Activity
+	server   http.Handler
+	now      time.Time
 }
 
 func open(t *testing.T, db *sqldb.DB) *site {
@@ -81,7 +82,8 @@ func open(t *testing.T, db *sqldb.DB) *site {
 	server := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 	server.SetLimiter(&limit.Limiter{Local: limit.NewMemory(), Now: clock})
-	analyticshttp.Register(server.API(), s.service, phones{})
+	s.activity = &analytics.Activity{Store: analyticssql.New(db), Cache: analyticsmemory.NewLoginStore(), Now: clock}
+	analyticshttp.Register(server.API(), s.service, s.activity, phones{})
 	s.server = server
 	return s
 }
@@ -203,4 +205,14 @@ func TestSuggestions(t *testing.T) {
 		s.want(`200 {"searches":[],"dishes":[{"dishId":"104","name":"Dish 104"}]}`, "an", "GET",
 			"/cis/branch/1/suggestions?locale=en&q=104", "")
 	})
+}
+
+// The answer has the guests of the branches that the account sees; this one works in none.
+func TestOnline(t *testing.T) {
+	s := open(t, sqldbtest.SQLite(t))
+	s.activity.MemberSign(7, s.now)
+	s.activity.GuestSign(1, "0123456789abcdef0123", s.now)
+	s.activity.Date = func(context.Context, time.Time) (string, error) { return "2026-02-26", nil }
+	testenv.NoError(t, s.activity.Flush(t.Context()))
+	s.want(`200 {"minutes":5,"members":1,"branches":[]}`, "7", "GET", "/api/reports/online", "")
 }

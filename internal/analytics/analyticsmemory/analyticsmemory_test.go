@@ -14,6 +14,19 @@ func TestStore(t *testing.T) {
 	analyticstest.Cache(t, analyticsmemory.New(func() time.Time { return analyticstest.At }))
 }
 
+func TestActivity(t *testing.T) { analyticstest.Activity(t, analyticsmemory.NewLoginStore()) }
+
+// Only as many dates are kept as in Redis.
+func TestActivity_is_bounded(t *testing.T) {
+	s, day := analyticsmemory.NewLoginStore(), analyticstest.At
+	for i := range 401 {
+		testenv.NoError(t, s.RestoreDay(t.Context(), day.AddDate(0, 0, i).Format(time.DateOnly), []int64{1}))
+	}
+	_, incomplete, err := s.CountActive(t.Context(), analyticstest.Dates(day.AddDate(0, 0, analytics.FigureDays-1)))
+	testenv.NoError(t, err)
+	testenv.Equal(t, []string{day.Format(time.DateOnly)}, incomplete)
+}
+
 // While SQL is unreachable the counters take bounded memory.
 func TestStore_is_bounded(t *testing.T) {
 	s := analyticsmemory.New(func() time.Time { return analyticstest.At })

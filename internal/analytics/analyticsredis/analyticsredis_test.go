@@ -18,6 +18,10 @@ func TestStore(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { analyticstest.Cache(t, analyticsredis.New(db)) })
 }
 
+func TestActivity(t *testing.T) {
+	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { analyticstest.Activity(t, analyticsredis.NewLoginStore(db)) })
+}
+
 // Every key has the TTL of its declaration.
 func TestStore_keys_expire(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
@@ -31,12 +35,18 @@ func TestStore_keys_expire(t *testing.T) {
 			s.SetRank(t.Context(), analytics.Viewed, 7, analytics.WeekOf(scope.Date), scores),
 			s.AppendSearches(t.Context(), scope.Date, []analytics.SearchEvent{{Branch: 7, Text: "pho"}}),
 		)
+		a, sign := analyticsredis.NewLoginStore(db), []analytics.Sign{{Visitor: "1", At: analyticstest.At}}
+		testenv.NoError(t,
+			a.MarkActive(t.Context(), "2026-02-25", []int64{1}), a.RestoreDay(t.Context(), "2026-02-26", []int64{1}),
+			a.AddSigns(t.Context(), 7, sign), a.AddSigns(t.Context(), analytics.HouseMembers, sign),
+		)
 		_, _, err := s.Take(t.Context(), scope, "taken")
 		testenv.NoError(t, err, s.Add(t.Context(), scope, v, analyticstest.At))
 		for _, k := range []keyspace.Key{
 			keyspace.ViewCounts(7, scope.Date), keyspace.TakenViews(7, scope.Date), keyspace.MemberViews(9),
 			keyspace.SoldRank(7, "d-2026-02-26"), keyspace.ViewedRank(7, "w-2026-02-26"),
 			keyspace.Searches(scope.Date),
+			keyspace.LoginDay("2026-02-25"), keyspace.LoginDay("2026-02-26"), keyspace.OnlineGuests(7), keyspace.OnlineMembers(),
 		} {
 			ttl, err := db.Do(t.Context(), "PTTL", k).Int()
 			if most := k.Decl().TTL.Max.Milliseconds(); err != nil || ttl <= 0 || ttl > most {

@@ -68,7 +68,7 @@ func TestReference(t *testing.T) {
 				{"user:index:registered:no", keyspace.Set, "456"}, {"user:list", keyspace.Set, "456"},
 				{"user:counter", keyspace.String, "456"},
 			}, "accountStatus address age city createdAt createdBy deviceId email firstName gender geolocation googleId id " +
-				"occupation phone profile province registered roleId surname trustScore updatedAt updatedBy username version", map[string]string{
+				"lastLogin occupation phone profile province registered roleId surname trustScore updatedAt updatedBy username version", map[string]string{
 				"id": "456", "username": "johndoe", "email": "user@example.com", "phone": "+966501234567", "roleId": "1", "registered": "no",
 			}},
 			{"2.6 Dish", []wanted{

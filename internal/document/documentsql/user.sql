@@ -72,7 +72,7 @@ ON CONFLICT (id) DO UPDATE SET
 -- With an array instead of a join, PostgreSQL uses the index regardless of its estimate of the table's size.
 SELECT u.id, u.username, u.email, u.phone, u.device_id, u.google_id, u.role_id, u.status, u.address, u.gender, u.first_name,
        u.surname, u.age, u.occupation, u.province, u.city, u.geolocation, u.trust_score, u.fraud_flags, u.profile,
-       u.registered, u.created_at, u.updated_at, u.created_by, u.updated_by, u.version
+       u.registered, u.last_login_at, u.created_at, u.updated_at, u.created_by, u.updated_by, u.version
 FROM app_user u
 WHERE u.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id int)) */
 

@@ -45,6 +45,8 @@ func fillValid(t testing.TB, db *redisdb.DB, n int) {
 		redisdb.Command("SADD", keyspace.VisitCustomers(visitID), "a"),
 		redisdb.Command("EXPIRE", keyspace.VisitCustomers(visitID), "60"),
 		redisdb.Command("ZADD", keyspace.LeasesDue(1), "1", "a"),
+		redisdb.Command("SETBIT", keyspace.LoginDay("2026-02-26"), "9", "1"), // a string to TYPE
+		redisdb.Command("EXPIRE", keyspace.LoginDay("2026-02-26"), "60"),
 		redisdb.Command("SET", users.Memo("1"), "x"), // a TTL is allowed, and missing here
 		redisdb.Command("SET", users.Counter(), fmt.Sprint(n)),
 	}

@@ -97,8 +97,8 @@ func (w *walk) check(s *redisdb.KeyInfo) {
 func classify(d *keyspace.Decl, s redisdb.State) (kind Kind, note string) {
 	lasting := s.TTL == redisdb.Forever
 	switch {
-	case s.Type != d.Type:
-		return WrongType, fmt.Sprintf("a %s instead of a %s", s.Type, d.Type)
+	case s.Type != d.Type.Stored():
+		return WrongType, fmt.Sprintf("a %s instead of a %s", s.Type, d.Type.Stored())
 	case d.TTL.Max == 0 && !lasting:
 		return SuddenTTL, "goes in " + s.TTL.Round(time.Second).String()
 	case d.TTL.Min > 0 && lasting:
@@ -136,7 +136,7 @@ func (w *walk) relate(page []redisdb.KeyInfo) error {
 
 func (w *walk) holdingOf(s *redisdb.KeyInfo) keyspace.Holding {
 	family, ok := keyspace.Find(s.Key)
-	if !ok || s.Type != w.decls[family].Type {
+	if !ok || s.Type != w.decls[family].Type.Stored() {
 		return keyspace.Holding{}
 	}
 	return w.holdings[family]

@@ -119,8 +119,19 @@ func open(t *testing.T) *reportServer {
 	return serve(t, report.NewService(reportsql.New(db), r.Catalog(t)))
 }
 
+// memberFigures implements report.MemberFigures.
+type memberFigures struct{}
+
+// MemberDays implements report.MemberFigures.
+func (memberFigures) MemberDays(_ context.Context, from, to string) ([]report.MemberDay, error) {
+	return []report.MemberDay{
+		{Date: from, Daily: 1, Weekly: 2, Monthly: 3}, {Date: to, Daily: 2, Weekly: 3, Monthly: 4, Returning: 1},
+	}, nil
+}
+
 func serve(t *testing.T, desk *report.Service) *reportServer {
 	t.Helper()
+	desk.Members = memberFigures{}
 	conf := httpapi.Default()
 	conf.ServiceToken = token
 	s := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
@@ -241,6 +252,7 @@ func TestReports_csv(t *testing.T) {
 			"101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",8,2,1,0.1250\r\n",
 		"carts":    "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
 		"searches": "text,searches,without_result\r\npho,10,1\r\n'@banh,3,3\r\n",
+		"members":  "date,daily,weekly,monthly,returning\r\n2026-02-01,1,2,3,0\r\n2026-02-28,2,3,4,1\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
 			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",
 		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +

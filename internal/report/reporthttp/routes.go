@@ -33,6 +33,7 @@ func Register(a *httpapi.API, service *report.Service) {
 	add(r, a, "views", "View dishes looked at, added and ordered", r.interest)
 	add(r, a, "carts", "View carts without an order", r.carts)
 	add(r, a, "searches", "View what guests search for and do not find", r.searches)
+	add(r, a, "members", "View how many members are active, and how many return", r.members)
 	add(r, a, "quotas", "View daily limits, and when dishes sold out", r.quotas)
 	add(r, a, "tickets", "View kitchen times by business date and hour", r.tickets)
 	add(r, a, "payments", "View payment methods, and why payments failed", r.payments)

@@ -1337,6 +1337,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reports/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View how many members are active, and how many return */
+        get: operations["report-members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reports/online": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View how many guests and members are here now */
+        get: operations["report-online"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/reports/options": {
         parameters: {
             query?: never;
@@ -3257,6 +3291,11 @@ export interface components {
             geolocation: string | null;
             googleId: string | null;
             id: string;
+            /**
+             * Format: date-time
+             * @description Null before the first login. It does not change the version.
+             */
+            lastLogin: string | null;
             occupation: string | null;
             phone: string | null;
             /** @description A JSON object that the client defines. */
@@ -3461,6 +3500,28 @@ export interface components {
             seen: string[];
             /** @description Dishes that you have ordered at least twice within a year, most orders first. */
             usual: string[];
+        };
+        AnalyticsOnlineBranch: {
+            branchId: string;
+            /**
+             * Format: int64
+             * @description Guests' phones in open visits.
+             */
+            guests: number;
+        };
+        AnalyticsOnlineView: {
+            /** @description The branches that you may see. */
+            branches: components["schemas"]["AnalyticsOnlineBranch"][];
+            /**
+             * Format: int64
+             * @description Members in the whole house, wherever they are.
+             */
+            members: number;
+            /**
+             * Format: int64
+             * @description A phone is here for so long after its last request.
+             */
+            minutes: number;
         };
         AnalyticsPopularView: {
             /** @description Best first; empty if too few dishes have sold enough. */
@@ -6605,6 +6666,40 @@ export interface components {
             total: number;
             /** @description Totals of all pages. */
             totals: components["schemas"]["ReportInterestSums"];
+        };
+        ReportMemberDay: {
+            /**
+             * Format: int64
+             * @description Members who used their account on the date.
+             */
+            daily: number;
+            date: string;
+            /**
+             * Format: int64
+             * @description Members of the thirty dates that end with it.
+             */
+            monthly: number;
+            /**
+             * Format: int64
+             * @description Members of the date who were also active on one of the thirty dates before it.
+             */
+            returning: number;
+            /**
+             * Format: int64
+             * @description Members of the seven dates that end with it.
+             */
+            weekly: number;
+        };
+        ReportMembersView: {
+            branchId: string;
+            /** @description All amounts are in its smallest unit. */
+            currency: string;
+            /** @description Of the whole house, because a member belongs to no branch; none after today. */
+            days: components["schemas"]["ReportMemberDay"][];
+            from: string;
+            /** @description Time zone of the hours. */
+            timezone: string;
+            to: string;
         };
         ReportMoneySums: {
             /** Format: int64 */
@@ -11054,6 +11149,79 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "report-members": {
+        parameters: {
+            query: {
+                branchId: string;
+                /** @description The first business date. */
+                from: string;
+                /** @description The last business date; at most 366 dates. */
+                to: string;
+                /** @description csv returns all rows. */
+                format?: "json" | "csv";
+                /** @description Language of names; by default the branch's. */
+                locale?: string;
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    "Content-Disposition"?: string;
+                    "Content-Type"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportMembersView"];
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description The client already has this version. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "report-online": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalyticsOnlineView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
         };
     };
