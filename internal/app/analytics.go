@@ -27,7 +27,7 @@ const (
 	keepSearches  = 400 // days; reports cover 366 business dates
 	keepVisitors  = 32  // days; suggestions need 30 business dates
 	keepPositions = 8 * 24 * time.Hour
-	keepActivity = keyspace.LoginDayLife // dates on which members were active
+	keepActivity  = keyspace.LoginDayLife // dates on which members were active
 )
 
 // wireAnalytics creates the service of views and searches. One process counts in memory, as it does everything that Redis

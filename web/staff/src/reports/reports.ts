@@ -2,6 +2,7 @@ import type { Answer } from '@shared/api/client'
 import { api, type Route } from '../shell/session'
 import type { Shown } from './figure'
 import * as interest from './interest'
+import { members } from './members'
 import * as shows from './shows'
 import type { Span } from './span'
 
@@ -56,6 +57,10 @@ export const reports: Report[] = [
   {
     name: 'searches', needs: 'GET /api/reports/searches', show: interest.searches,
     load: (q) => api.GET('/api/reports/searches', plain(q)),
+  },
+  {
+    name: 'members', needs: 'GET /api/reports/members', show: members,
+    load: (q) => api.GET('/api/reports/members', plain(q)),
   },
   {
     name: 'quotas', needs: 'GET /api/reports/quotas', show: shows.quotas, pages: true,

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { changeLanguage } from '../shell/i18n'
 import { brief, said, type Shown } from './figure'
 import * as interest from './interest'
+import { members } from './members'
 import { drawable, heightOf, optionOf } from './option'
 import { sheetPath } from './reports'
 import * as shows from './shows'
@@ -162,4 +163,13 @@ test('horizontal bars start at the top, and the chart grows with their number', 
 test('the address of a report’s CSV file contains all parameters', () => {
   expect(sheetPath('dishes', { branchId: '7', ...span, locale: 'zh-TW' }))
     .toBe('/api/reports/dishes?branchId=7&from=2026-03-01&to=2026-03-03&locale=zh-TW&format=csv')
+})
+
+test('members: the tiles have the last date, the chart each one', () => {
+  const day = (date: string, daily: number) => ({ date, daily, weekly: daily + 1, monthly: daily + 2, returning: daily - 1 })
+  const s = members({ ...head, days: [day('2026-03-01', 3), day('2026-03-02', 4)] })
+  wantWhole(s)
+  expect(s.tiles.map((x) => x.value)).toEqual([4, 5, 6, 3])
+  expect(s.figures[0]?.chart).toMatchObject({ kind: 'lines', series: [{ values: [5, 6] }, { values: [4, 5] }, { values: [3, 4] }] })
+  expect(members({ ...head, days: [] }).tiles).toEqual([])
 })
