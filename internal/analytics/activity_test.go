@@ -125,6 +125,13 @@ func (u *unmarked) MarkActive(ctx context.Context, date string, users []int64) e
 	return u.LoginStore.MarkActive(ctx, date, users)
 }
 
+func (u *unmarked) RestoreDay(ctx context.Context, date string, users []int64) error {
+	if u.err != nil {
+		return u.err
+	}
+	return u.LoginStore.RestoreDay(ctx, date, users)
+}
+
 // A member that SQL has and the cache has missed is added by the next call, and by Restore if the process was killed.
 func TestActivity_marks_what_it_has_missed(t *testing.T) {
 	store, clock := analyticssql.New(sqldbtest.SQLite(t)), testenv.NewClock()
@@ -140,18 +147,24 @@ func TestActivity_marks_what_it_has_missed(t *testing.T) {
 	if testenv.NoError(t, a.Flush(t.Context())); daily() != 1 {
 		t.Errorf("%d members, want 1", daily())
 	}
-	cache.err = redisdb.ErrDown
-	a.MemberSign(2, clock.Now())
-	testenv.NoError(t, a.Flush(t.Context()))
-	cache.err = nil
+	missed := func(a *analytics.Activity, user int64) {
+		t.Helper()
+		cache.err = redisdb.ErrDown
+		a.MemberSign(user, clock.Now())
+		if err := a.Flush(t.Context()); !errors.Is(err, redisdb.ErrDown) {
+			t.Errorf("Flush without the cache: error %v, want ErrDown", err)
+		}
+		cache.err = nil
+		if n := daily(); n != user-1 {
+			t.Errorf("%d members before member %d is marked", n, user)
+		}
+	}
+	missed(a, 2)
 	if testenv.NoError(t, a.Flush(t.Context())); daily() != 2 {
 		t.Errorf("%d members after the next call, want 2", daily())
 	}
 	killed := newActivity(store, cache, clock)
-	cache.err = redisdb.ErrDown
-	killed.MemberSign(3, clock.Now())
-	testenv.NoError(t, killed.Flush(t.Context()))
-	cache.err = nil
+	missed(killed, 3)
 	if testenv.NoError(t, a.Restore(t.Context())); daily() != 3 {
 		t.Errorf("%d members after Restore, want 3", daily())
 	}

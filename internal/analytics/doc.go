@@ -18,7 +18,8 @@
 //	AN9  a suggestion was searched by MinVisitors different visitors, and is written on the menu
 //	AN10 a member is active on a date with any request that has a valid token; SQL has each member once per date, and
 //	     the bitmaps in Redis are a copy that readers restore
-//	AN11 a date without its complete bitmap is restored or counted in SQL, so a figure is never too low because of Redis
+//	AN11 a date without its complete bitmap is restored or counted in SQL; a member that a process has stored and could
+//	     not mark is missing until its next round, or for ten minutes if it was killed
 //	AN12 who is here now is counted from the times of last signs; a process that is killed loses those of one interval of
 //	     Flush, and a lost set fills again within a minute
 package analytics
