@@ -19,7 +19,7 @@ const (
 	// signInterval is the minimum time between two signs of a visitor that a process records.
 	signInterval = time.Minute
 
-	// maxVisitors bounds the visitors that a process remembers, about 15 MB. The signs of others are dropped for a minute.
+	// maxVisitors bounds the visitors that a process remembers, about 20 MB. The signs of others are dropped for a minute.
 	maxVisitors = 100_000
 
 	// guestChars is how much of the hash of a guest's token is stored: 64 bits distinguish guests, and identify none.
