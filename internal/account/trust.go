@@ -25,9 +25,6 @@ const (
 // FullTrust is the trust score of an account without flags.
 const FullTrust = 100
 
-// MaxFlagNote is the maximum length of a flag's note in characters.
-const MaxFlagNote = 300
-
 // Errors of flags.
 var (
 	ErrFlag       = fault.New(fault.NotFound, "flag_not_found", "Flag not found.")

@@ -10,6 +10,7 @@ import (
 
 	"comanda/internal/account"
 	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/seq"
@@ -45,11 +46,11 @@ func (s *UserAdmin) AddFlag(ctx context.Context, by authz.Actor, f account.Flag,
 				return account.ErrFlagOrder
 			}
 		}
-		n, err := insertFlags(ctx, tx, []account.Flag{f}, f.CreatedAt)
+		set, err := insertFlags(ctx, tx, []account.Flag{f}, f.CreatedAt)
 		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if len(set) == 0 {
 			return account.ErrFlagExists
 		}
 		return d.finishFlag(ctx, audit.ActionUserFlagged, f, r)
@@ -88,8 +89,7 @@ func (d adminTx) finishFlag(ctx context.Context, action string, f account.Flag, 
 	if err != nil {
 		return err
 	}
-	_, err = d.finishChange(ctx, f.User, d.userEntry(action, f.User).WithAfter(auditedFlag{f.Kind, f.OrderID, f.Note, score}))
-	return err
+	return auditsql.Record(ctx, d.Tx, d.userEntry(action, f.User).WithAfter(auditedFlag{f.Kind, f.OrderID, f.Note, score}))
 }
 
 // auditedFlag is a flag in the audit log.
@@ -100,9 +100,9 @@ type auditedFlag struct {
 	TrustScore int64            `json:"trustScore"`
 }
 
-// insertFlags stores flags and returns how many were not there before.
-func insertFlags(ctx context.Context, tx sqldb.Tx, all []account.Flag, now time.Time) (int64, error) {
-	return tx.Exec(ctx, stmt("flag_insert"), sqldb.NewRowSet(len(all)).
+// insertFlags stores flags and returns the accounts of those that were not there before.
+func insertFlags(ctx context.Context, tx sqldb.Tx, all []account.Flag, now time.Time) ([]int64, error) {
+	return sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("flag_insert"), sqldb.NewRowSet(len(all)).
 		Text("id", func(i int) string { return all[i].ID }).
 		Int("user_id", func(i int) int64 { return all[i].User }).
 		Text("kind", func(i int) string { return string(all[i].Kind) }).
@@ -190,9 +190,11 @@ func FollowExpiredOrders(
 	if err != nil || len(members) == 0 {
 		return err
 	}
+	var changed []int64
 	if len(others) > 0 {
-		ids := slices.Sorted(maps.Keys(others))
-		if _, err := tx.Exec(ctx, stmt("flag_remove_expired"), sqldb.IDs(ids)); err != nil {
+		changed, err = sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("flag_remove_expired"), sqldb.IDs(members),
+			sqldb.IDs(slices.Sorted(maps.Keys(others))))
+		if err != nil {
 			return err
 		}
 	}
@@ -205,9 +207,16 @@ func FollowExpiredOrders(
 		}
 	}
 	if len(flags) > 0 {
-		if _, err := insertFlags(ctx, tx, flags, now); err != nil {
+		set, err := insertFlags(ctx, tx, flags, now)
+		if err != nil {
 			return err
 		}
+		changed = append(changed, set...)
 	}
-	return saveScores(ctx, tx, members, r, now)
+	// Most paid orders have had no flag. Their members keep the scores that they have, among them imported ones.
+	if len(changed) == 0 {
+		return nil
+	}
+	slices.Sort(changed)
+	return saveScores(ctx, tx, slices.Compact(changed), r, now)
 }

@@ -7,6 +7,7 @@ SELECT r.id, r.user_id, r.kind, r.order_id, r.note, $2, r.created_by
 FROM @rows($1: id text, user_id int, kind text, order_id text, note text, created_by text) AS r
 WHERE 1 = 1
 ON CONFLICT (user_id, kind, order_id) DO NOTHING
+RETURNING user_id
 
 -- name: flag_list
 SELECT id, user_id, kind, COALESCE(order_id, ''), note, created_at, created_by
@@ -31,7 +32,9 @@ ORDER BY user_id
 
 -- name: flag_remove_expired
 DELETE FROM account_flag
-WHERE kind = 'EXPIRED_ORDER' AND order_id IN (SELECT o.id FROM @rows($1: id text) AS o)
+WHERE user_id IN (SELECT u.id FROM @rows($1: id int) AS u) AND kind = 'EXPIRED_ORDER'
+  AND order_id IN (SELECT o.id FROM @rows($2: id text) AS o)
+RETURNING user_id
 
 -- name: trust_lock
 -- Accounts are locked in the order of ids. Staff have no flags.
