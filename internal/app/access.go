@@ -51,6 +51,7 @@ type authorization struct {
 // users calls it without the rest of the Core.
 func (k *Core) wireAuthorization() {
 	users, roles := accountsql.NewUserAdmin(k.DB), authzsql.NewRoles(k.DB)
+	users.Counts = k.Cache
 	administration := &account.Administration{
 		Users: users, Accounts: k.Accounts, Index: userIndex{k}, Now: k.DB.Now,
 	}

@@ -42,6 +42,7 @@ import (
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/system"
+	"comanda/internal/tagcache"
 	"comanda/internal/telemetry"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitredis"
@@ -111,6 +112,7 @@ type Core struct {
 	Carts              *cart.Service
 	SharedCarts        *cart.SharedService
 	CartStore          *cartsql.Store
+	Cache              *tagcache.Cache // nil: every value is computed
 	Metrics            *metrics
 	Live               *live.Hub
 
@@ -130,7 +132,9 @@ type Core struct {
 	applying    sync.Mutex                    // held while changed settings are applied
 	process     system.About
 
-	memory *stockmemory.Cache   // the admission cache, if it is in this process
+	memory      *stockmemory.Cache // the admission cache, if it is in this process
+	cacheMemory *tagcache.Memory   // the values of Cache, if they are in this process
+
 	mirror *stockredis.Cache    // its copy in the embedded store
 	behind map[stock.Scope]bool // scopes whose copy is older; only the loop of the copies uses it
 
@@ -168,6 +172,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	k.wireLimits(d.Metrics)
 	k.wireCatalog()
 	k.wireDocuments(d.Metrics)
+	k.wireCache(d.Metrics)
 	k.wireVisits(d.Metrics)
 	k.wireStock(d.Metrics, d.NoCache)
 	k.CartStore = cartsql.New(k.DB, k.DB.Now)
@@ -227,7 +232,9 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Ledger = orderingsql.NewLedger(k.DB, k.Syncer, k.DB.Now)
 	exportGroup(reg, "orders", k.Ledger.Group())
 	k.OrderReader = orderingsql.NewOrders(k.DB)
+	k.OrderReader.Counts = k.Cache
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)
+	k.Reports.Cache, k.Reports.Now = k.Cache, k.DB.Now
 	k.Vouchers = &ordering.Vouchers{
 		Store: orderingsql.NewVouchers(k.DB, k.Reservations, k.DB.Now), Catalog: k.Menus, Now: k.DB.Now,
 		Changed: k.Menus.Invalidate,

@@ -80,7 +80,10 @@ func (k *Core) keepsDocuments() bool {
 // is most of the delay until readers see a change.
 func (k *Core) documentLoops() []worker.Loop {
 	if !k.keepsDocuments() {
-		return []worker.Loop{{Name: "documents", Run: k.documentStore.Discard, Every: time.Second, Timeout: time.Minute}}
+		return []worker.Loop{{
+			// The interval is how long a changed dish may be shown as it was.
+			Name: "documents", Run: k.discardChanges, Every: 250 * time.Millisecond, Timeout: time.Minute,
+		}}
 	}
 	return []worker.Loop{
 		{

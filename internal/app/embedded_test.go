@@ -35,7 +35,7 @@ func TestDocuments_not_kept(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	for range 2 {
-		testenv.NoError(t, k.documentStore.Discard(t.Context()))
+		testenv.NoError(t, k.discardChanges(t.Context()))
 	}
 	if n := queued(); n != 0 || k.checkDocuments(t.Context()) != nil {
 		t.Errorf("%d changes are left, %v", n, k.checkDocuments(t.Context()))

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/event/inbox"
@@ -44,16 +46,27 @@ type fixture struct {
 	codes  []visit.Table
 	made   map[string]string // objects created and not used up yet, by word
 	total  string            // total of the last order created
+
+	registry *prometheus.Registry // of the process
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	return newFixtureWith(t, map[string]string{
+		"COMANDA_REDIS_LISTEN": testenv.FreeAddr(t), // with it the store has documents
+	})
+}
+
+// newFixtureWith starts a process with some settings.
+func newFixtureWith(t *testing.T, settings map[string]string) *fixture {
+	t.Helper()
 	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
-	c := testenv.Must(LoadConfig(map[string]string{
+	environment := map[string]string{
 		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
-		"COMANDA_REDIS_LISTEN": testenv.FreeAddr(t), // with it the store has documents
-	}, nil, "", nil))(t)
+	}
+	maps.Copy(environment, settings)
+	c := testenv.Must(LoadConfig(environment, nil, "", nil))(t)
 	f := (&fixture{t: t}).withConfig(c)
 	f.codes = testenv.Must(f.core.Floor.Tables(t.Context(), authz.System(), 1))(t)
 	f.createUsers()
@@ -69,7 +82,9 @@ func (f *fixture) withConfig(c Config) *fixture {
 		t: f.t, core: p.core, routes: p.server.API().Routes(), url: "http://" + p.server.Addr().String(),
 		client: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second},
 		bearer: map[string]string{"service": matrixToken}, guest: map[string]string{}, made: map[string]string{},
+		registry: prometheus.NewRegistry(),
 	}
+	n.registry.MustRegister(p.registry)
 	n.closeLater(p)
 	return n
 }

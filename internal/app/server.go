@@ -93,7 +93,7 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.PublicBranches(a, k.Branches.Store, k.DB.Now)
 	cataloghttp.Live(a, k.LiveMenus, guestBranch{k.Guests, k.SharedCarts})
 	cataloghttp.Staff(a, k.CatalogServices)
-	documenthttp.Register(a, k.Documents, k.DB.Now)
+	documenthttp.Register(a, k.Documents, k.Cache, k.DB.Now)
 	accounthttp.Member(a, k.Accounts, func() bool { return k.house.Load().config.encrypted() })
 	accounthttp.Admin(a, k.Administration)
 	accounthttp.Flags(a, k.Trust)

@@ -84,7 +84,7 @@ func (k *Core) site() *site.PublicPages {
 		},
 		BySlug: catalogsql.New(k.DB, nil).BranchBySlug,
 		Brand:  func() brand.Brand { return k.house.Load().brand },
-		URL:    k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() },
+		URL:    k.publicURL, HasShop: apps, Now: func() time.Time { return k.DB.Now() }, Cache: k.Cache,
 	}
 }
 

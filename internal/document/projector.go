@@ -29,6 +29,10 @@ type Projector struct {
 	Now     func() time.Time
 	Observe func(projected int) // may be nil
 
+	// Changed is called with documents of changed rows after they were written, and before the rows leave the outbox. After an
+	// error they are projected again. It may be nil.
+	Changed func(ctx context.Context, docs []Document) error
+
 	mu      sync.Mutex
 	touched map[Ref]struct{}
 }
@@ -105,7 +109,9 @@ func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, e
 	slices.SortFunc(claimed, func(a, b Claimed) int { return strings.Compare(a.ID, b.ID) })
 	for rest := claimed; len(rest) > 0; {
 		n := batchRows(rest)
-		err := p.project(ctx, newProjection(rest[:n]))
+		w := newProjection(rest[:n])
+		w.changed = p.Changed
+		err := p.project(ctx, w)
 		if err == nil {
 			err = p.Outbox.DeleteQueued(ctx, projectableRows(rest[:n]))
 		}
@@ -170,6 +176,8 @@ type projection struct {
 	refs            []Ref         // to be read from SQL
 	deletedVersions map[Ref]int64 // known versions of deletions
 	deleted         []Document    // deletions whose rows are not read
+
+	changed func(ctx context.Context, docs []Document) error // Projector.Changed; nil for repairs and rebuilds
 }
 
 // newProjection collects the documents of outbox rows. A change after a deletion has its own outbox row and a higher
@@ -237,6 +245,11 @@ func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []R
 				return nil, nil, err
 			}
 			lost, displaced = append(lost, a.Lost...), append(displaced, a.Displaced...)
+		}
+		if w.changed != nil {
+			if err := w.changed(ctx, docs); err != nil {
+				return nil, nil, err
+			}
 		}
 		if p.Observe != nil {
 			p.Observe(len(docs))

@@ -167,3 +167,30 @@ func TestProjector_takeTouched(t *testing.T) {
 		t.Errorf("%d of %d were taken", len(seen), 2*maxTouchedPerRun+5)
 	}
 }
+
+// Documents of changed rows are passed on after they were written, and before their rows leave the outbox. After a failure the
+// rows stay.
+func TestProjector_Changed(t *testing.T) {
+	b := &busy{now: time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC), each: 1, takes: runBudget / 2}
+	var seen int
+	var broken error
+	p := &Projector{
+		Outbox: b, Writer: b, Now: func() time.Time { return b.now },
+		Changed: func(_ context.Context, docs []Document) error {
+			if b.settled > 0 && seen == 0 || b.applied < seen+len(docs) {
+				t.Errorf("%d documents are passed on after %d were written and %d settled", len(docs), b.applied, b.settled)
+			}
+			seen += len(docs)
+			return broken
+		},
+	}
+	testenv.NoError(t, p.RunOnce(t.Context()))
+	if seen == 0 || seen != b.applied || b.settled != seen {
+		t.Errorf("%d of %d written documents were passed on, %d settled", seen, b.applied, b.settled)
+	}
+	settled := b.settled
+	broken = context.DeadlineExceeded
+	if err := p.RunOnce(t.Context()); err == nil || b.settled != settled || b.released == 0 {
+		t.Errorf("after a failure: error %v, %d rows settled and %d released", err, b.settled-settled, b.released)
+	}
+}

@@ -108,7 +108,21 @@ type Decl struct {
 	Exact    bool      `json:"-"`                    // every segment has exactly Max characters
 	Long     bool      `json:"-"`                    // contains external values or ids, so it may exceed the limit of K2
 	Rebuild  string    `json:"restoredBy,omitempty"` // the function that restores the keys after a loss
-	Purpose  string    `json:"holds"`
+	// Invalidated is what replaces or removes a value before it expires; empty for the default of the class, see
+	// InvalidatedBy.
+	Invalidated string `json:"-"`
+	Purpose     string `json:"holds"`
+}
+
+// InvalidatedBy returns what replaces or removes a value before it expires.
+func (d Decl) InvalidatedBy() string {
+	switch {
+	case d.Invalidated != "":
+		return d.Invalidated
+	case d.Class == Lossy:
+		return "expiry, or its owner"
+	}
+	return "a change of its source"
 }
 
 // part is a piece of a pattern: literal text, or a segment if of is set.
@@ -154,7 +168,7 @@ const (
 	admissionOwner          = "stock"
 )
 
-// Lint returns all violations of rules K1 to K6.
+// Lint returns all violations of rules K1 to K7.
 func Lint(ds []Decl) []string {
 	var found []string
 	for i, d := range ds {
@@ -195,6 +209,7 @@ func (d Decl) lint() []string {
 	case Derived, Guarded:
 		add(d.Rebuild == "" || d.Source == "", "%s without a source and a rebuilder", d.Class) // K5
 	case Lossy:
+		add(d.Source != "" && d.Invalidated == "", "a copy of SQL data that does not state what invalidates it") // K7
 	default:
 		add(true, "unknown class %q", d.Class)
 	}

@@ -15,4 +15,5 @@
 //	K4  every key has a TTL or is derived from SQL
 //	K5  derived and guarded keys name the function that rebuilds them
 //	K6  all keys of the admission cache have the branch's hash tag, so that one script can access them on one node
+//	K7  a copy of SQL data that is not rebuilt states what invalidates it
 package keyspace

@@ -22,8 +22,16 @@ func every() []Key {
 		Session(aUID), RefreshToken(aUID), RevokedToken("an id"), OneTimeCode("verify", 12),
 		ViewCounts(7, "2026-02-26"), TakenViews(7, "2026-02-26"), MemberViews(12), SoldRank(7, "d-2026-02-26"), ViewedRank(7, "w-2026-02-26"),
 		Searches("2026-02-26"), LoginDay("2026-02-26"), LoginUnion(1), OnlineMembers(), OnlineGuests(7),
+		ReportCache.Value(CacheList, 7, aHash), ReportCache.Tags(7), ReportCache.Lock(7, aHash),
+		OrderCache.Value(CacheCount, 7, aHash), OrderCache.Tags(7), OrderCache.Lock(7, aHash),
+		UserCache.Value(CacheCount, 0, aHash), UserCache.Tags(0), UserCache.Lock(0, aHash),
+		DishCache.Value(CacheDetail, 0, aHash), DishCache.Value(CacheList, 0, aHash), DishCache.Tags(0), DishCache.Lock(0, aHash),
+		BranchCache.Value(CacheDetail, 7, aHash), BranchCache.Tags(7), BranchCache.Lock(7, aHash),
 	}...)
 }
+
+// aHash is what Secret returns for some request.
+var aHash = Secret("a request")
 
 func TestBuilders(t *testing.T) {
 	var got []string
@@ -46,6 +54,11 @@ func TestBuilders(t *testing.T) {
 		"app:rank:sold:7:d-2026-02-26", "app:rank:viewed:7:w-2026-02-26", "events:search:2026-02-26",
 		"app:analytics:daily:{login}:2026-02-26", "app:analytics:union:{login}:1", "app:counter:online:users",
 		"app:counter:online:guests:7",
+		"app:cache:{report:7}:list:" + aHash, "app:tags:{report:7}", "app:lock:{report:7}:" + aHash,
+		"app:cache:{order:7}:count:" + aHash, "app:tags:{order:7}", "app:lock:{order:7}:" + aHash,
+		"app:cache:{user}:count:" + aHash, "app:tags:{user}", "app:lock:{user}:" + aHash,
+		"app:cache:{dish}:detail:" + aHash, "app:cache:{dish}:list:" + aHash, "app:tags:{dish}", "app:lock:{dish}:" + aHash,
+		"app:cache:{branch:7}:detail:" + aHash, "app:tags:{branch:7}", "app:lock:{branch:7}:" + aHash,
 	}
 	testenv.Equal(t, want, got)
 }
@@ -63,6 +76,8 @@ func TestBuilders_refuse(t *testing.T) {
 		"span before the time": RefusedIDs(7, -1),
 		"stock of branch -1":   StockCap(-1),
 		"stock of 11 digits":   StockSold(10_000_000_000),
+		"a kind not declared":  ReportCache.Value(CacheCount, 7, aHash),
+		"a cached value's id":  DishCache.Value(CacheDetail, 0, "12"),
 		"foreign id, a space":  Reservation(7, "x-a b"),
 		"foreign id, a brace":  Reservation(7, "x-{b8}"),
 		"foreign id, a colon":  Reservation(7, "x-due:{b7}"),
@@ -106,7 +121,7 @@ func TestMarkdown(t *testing.T) {
 	for _, table := range []struct {
 		text        string
 		cells, rows int
-	}{{keys, 8, len(Declarations())}, {short, 2, len(Legend())}, {channels, 5, len(Channels())}} {
+	}{{keys, 9, len(Declarations())}, {short, 2, len(Legend())}, {channels, 5, len(Channels())}} {
 		rows := 0
 		for line := range strings.Lines(table.text) {
 			if !strings.HasPrefix(line, "|") {

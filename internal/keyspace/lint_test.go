@@ -33,6 +33,7 @@ func TestLint_sees(t *testing.T) {
 		"K4": {func(d *Decl) { d.TTL = TTL{} }, "neither a TTL nor derived"},
 		"K5": {func(d *Decl) { d.Class = Guarded }, "without a source and a rebuilder"},
 		"K6": {func(d *Decl) { d.Owner = "stock" }, "without the branch's hash tag"},
+		"K7": {func(d *Decl) { d.Source = "x" }, "does not state what invalidates it"},
 
 		"colon in a segment":  {func(d *Decl) { d.Segments[0].Of = "09::" }, `the segment id may hold ":"`},
 		"brace in a segment":  {func(d *Decl) { d.Segments[0].Of = "09{}" }, `the segment id may hold "{|}"`},

@@ -15,11 +15,12 @@ func Markdown() string {
 	b.WriteString("- derived: rebuilt from SQL\n")
 	b.WriteString("- guarded: rebuilt from SQL; until then readers use SQL or refuse\n")
 	b.WriteString("- lossy: not restored\n\n")
-	b.WriteString("| Key | Type | TTL | Class | Owner | Source in SQL | Restored by | Content |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| Key | Type | TTL | Class | Owner | Source in SQL | Restored by | Invalidated by | Content |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
 	for _, d := range Declarations() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
-			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, cmp.Or(d.Source, "-"), cmp.Or(d.Rebuild, "-"), cell(d.Purpose))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			d.Pattern, d.Type, d.TTL, d.Class, d.Owner, cmp.Or(d.Source, "-"), cmp.Or(d.Rebuild, "-"),
+			cell(d.InvalidatedBy()), cell(d.Purpose))
 	}
 	b.WriteString("\n## Abbreviations\n\n| In names | Meaning |\n|---|---|\n")
 	for _, a := range Legend() {

@@ -134,7 +134,8 @@ var (
 		Segments: []Segment{branchSegment, {"item", nameChars, 64}},
 		Type:     Hash, TTL: TTL{time.Second, time.Minute}, Class: Lossy, Owner: "stock", Source: "inventory",
 		Tag: branchTag, Long: true,
-		Purpose: "availability of a stock item for displays: available, lastUpdate",
+		Invalidated: "a change of the item's units, which writes it again",
+		Purpose:     "availability of a stock item for displays: available, lastUpdate",
 	})
 )
 
@@ -185,8 +186,9 @@ var menuActive = declare(Decl{
 	Pattern:  "cis:menu:active:v2:%branch%",
 	Segments: []Segment{branchSegment},
 	Type:     String, TTL: TTL{time.Second, 5 * time.Minute}, Class: Lossy, Owner: "catalog",
-	Source:  "menu_version, menu_version_item, menu_version_group, menu_version_choice, choice_off",
-	Purpose: "the published menu as JSON with its seal; the TTL is about 3 minutes, with jitter",
+	Source:      "menu_version, menu_version_item, menu_version_group, menu_version_choice, choice_off",
+	Invalidated: "a changed menu; readers compare its revision with SQL",
+	Purpose:     "the published menu as JSON with its seal; the TTL is about 3 minutes, with jitter",
 })
 
 // MenuActive returns the key of a branch's cached menu.

@@ -167,11 +167,13 @@ func (o oneBranch) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 }
 
 // Two reports are read at a time. The third waits for a free place, or until its context ends.
-func TestService_Open(t *testing.T) {
+func TestService_Slot(t *testing.T) {
 	d := NewService(nil, oneBranch{branch(t, "Asia/Taipei", 4)})
 	open := func(ctx context.Context, by authz.Actor, branch int64, to string) (func(), error) {
-		_, closed, err := d.Open(ctx, by, branch, "2026-02-01", to)
-		return closed, err
+		if _, err := d.Span(ctx, by, branch, "2026-02-01", to); err != nil {
+			return nil, err
+		}
+		return d.Slot(ctx)
 	}
 	ctx, branchActor, owner := t.Context(), authz.Actor{Branches: []int64{1}}, authz.Actor{AllBranches: true}
 	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {

@@ -8,6 +8,7 @@ import (
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
+	"comanda/internal/tagcache"
 )
 
 // Branches returns branches, normally catalog.MenuCache.
@@ -56,7 +57,10 @@ const maxConcurrent = 2
 type Service struct {
 	Store
 	InterestStore
-	Members  MemberFigures // set before the first request
+	Members MemberFigures    // set before the first request
+	Cache   *tagcache.Cache  // shared with other processes; nil computes every report
+	Now     func() time.Time // set together with Cache
+
 	branches Branches
 	slots    chan struct{}
 }
@@ -72,28 +76,48 @@ func NewService(store AllStore, branches Branches) *Service {
 	return &Service{Store: store, InterestStore: store, branches: branches, slots: make(chan struct{}, maxConcurrent)}
 }
 
-// Open checks that the actor may see the branch, waits for a free slot and returns the span. The caller must call release
-// after reading.
-func (r *Service) Open(
-	ctx context.Context, by authz.Actor, branch int64, from, to string,
-) (s Span, release func(), err error) {
+// Span checks that the actor may see the branch and returns the span.
+func (r *Service) Span(ctx context.Context, by authz.Actor, branch int64, from, to string) (Span, error) {
 	if !by.Sees(branch) {
-		return s, nil, catalog.ErrBranch
+		return Span{}, catalog.ErrBranch
 	}
 	b, err := r.branches.Branch(ctx, branch)
 	if err != nil {
-		return s, nil, err
+		return Span{}, err
 	}
-	if s, err = NewSpan(b, from, to); err != nil {
-		return s, nil, err
-	}
+	return NewSpan(b, from, to)
+}
+
+// Slot waits for a free slot, in which a report is read. The caller must call release after reading.
+func (r *Service) Slot(ctx context.Context) (release func(), err error) {
 	select {
 	// The wait ends with the request's deadline, so a queue of reports cannot grow without bound.
 	case r.slots <- struct{}{}:
-		return s, func() { <-r.slots }, nil
+		return func() { <-r.slots }, nil
 	case <-ctx.Done():
-		return s, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
+}
+
+// currentLife is the life of a cached report with the current business date. Each order changes it, so it is not
+// invalidated: however many orders there are, it is computed once in this time.
+const currentLife = 2 * time.Second
+
+// Cached returns a report from the cache, or computes it. parts identify the report among those of the span. A report of
+// past dates is invalidated by a changed order of these dates. One with the current date is at most currentLife old, plus
+// the time that it takes to compute.
+func (r *Service) Cached(
+	ctx context.Context, s Span, compute func(context.Context) ([]byte, error), parts ...string,
+) ([]byte, error) {
+	if r.Cache == nil {
+		return compute(ctx)
+	}
+	dates, life := tagcache.DateRange{From: s.From, To: s.To}, tagcache.ListLife
+	if s.To >= s.Branch.Calendar().BizDate(r.Now()) {
+		dates, life = tagcache.OnlyExpires, currentLife
+	}
+	e := tagcache.NewEntry(tagcache.Reports, tagcache.List, s.Branch.ID, dates, append(parts, s.From, s.To)...)
+	return r.Cache.Load(ctx, e, life, compute)
 }
 
 // MaxDays is the maximum number of business dates of a report: a leap year.

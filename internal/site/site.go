@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/seq"
+	"comanda/internal/tagcache"
 	"comanda/internal/text"
 	"comanda/internal/web"
 )
@@ -92,6 +94,7 @@ type PublicPages struct {
 	URL      func() string // the public URL of the restaurant
 	HasShop  bool          // guests can order from home
 	Now      func() time.Time
+	Cache    *tagcache.Cache // of rendered pages; nil renders each
 }
 
 // Register adds the pages.
@@ -221,27 +224,32 @@ func (s *PublicPages) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return p.serve(w, 0, "/", nil, p.homeView)
+}
+
+// homeView returns the start page.
+func (p page) homeView(ctx context.Context) (view, error) {
 	v := p.view("/", p.house, fmt.Sprintf(p.t.Describe, p.house))
 	v.Heading, v.Text = cmp.Or(p.brand.Title.In(p.locale), p.house), p.brand.Text.In(p.locale)
 	v.Address, v.Phone, v.Dial = p.brand.Address, p.brand.Phone, phoneDigits(p.brand.Phone)
-	if s.HasShop && len(p.all) > 0 {
+	if p.HasShop && len(p.all) > 0 {
 		v.Shop = "/shop"
 	}
 	var data []any
 	for _, b := range p.all {
 		shown := branchView{Name: b.Name, State: p.state(b), Hours: p.hours(b), Special: p.specialHours(b)}
-		_, err := s.Menu(r.Context(), b.ID)
+		_, err := p.Menu(ctx, b.ID)
 		switch {
 		case err == nil:
 			shown.Menu = p.path(menuPath(b))
 		case fault.KindOf(err) != fault.NotFound: // without a published menu there is none to link to
-			return err
+			return v, err
 		}
 		v.Branches = append(v.Branches, shown)
 		data = append(data, p.restaurant(b, shown.Menu))
 	}
 	v.Data = map[string]any{"@context": "https://schema.org", "@graph": data}
-	return v.write(w, r)
+	return v, nil
 }
 
 // menuPath returns the path of a branch's menu.
@@ -276,29 +284,69 @@ func (s *PublicPages) menu(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	title := p.t.Menu + " · " + m.Branch.Name
-	if m.Branch.Name != p.house {
-		title += " · " + p.house
-	}
-	v := p.view(menuPath(m.Branch), title, fmt.Sprintf(p.t.DescribeMenu, m.Branch.Name))
-	shown, data := p.menuOf(m)
-	v.Branch, v.Data = &shown, data
-	return v.write(w, r)
+	return p.serve(w, id, menuPath(m.Branch), m, func(context.Context) (view, error) {
+		title := p.t.Menu + " · " + m.Branch.Name
+		if m.Branch.Name != p.house {
+			title += " · " + p.house
+		}
+		v := p.view(menuPath(m.Branch), title, fmt.Sprintf(p.t.DescribeMenu, m.Branch.Name))
+		shown, data := p.menuOf(m)
+		v.Branch, v.Data = &shown, data
+		return v, nil
+	})
 }
 
-// write renders the page. The policy admits its style and no script. It admits connections to this server because tools
-// that check pages for search engines fetch robots.txt from within the page.
-func (v view) write(w http.ResponseWriter, r *http.Request) error {
-	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, v); err != nil {
+// pageLife is how long a rendered page is served. Pages show whether a branch is open, so a page may be this late.
+const pageLife = time.Minute
+
+// rendered is a page as it is cached.
+type rendered struct {
+	Body  string `json:"body"`
+	Style string `json:"style"` // its hash in the content security policy
+}
+
+// serve serves a page from the cache, or renders it. Its name contains everything that it shows, by content or by revision:
+// the brand, the branches and the menu. So a changed menu has another name in every process at once.
+func (p page) serve(
+	w http.ResponseWriter, branch int64, path string, menu *catalog.Snapshot, view func(context.Context) (view, error),
+) error {
+	shown, err := json.Marshal(struct { //nolint:musttag // only compared
+		Brand    brand.Brand
+		Branches []catalog.Branch
+	}{p.brand, p.all})
+	if err != nil {
+		return fault.Wrap("name of a cached page", err)
+	}
+	parts := []string{path, p.tag, strconv.FormatBool(p.named), p.URL(), string(shown)}
+	if menu != nil {
+		parts = append(parts, strconv.FormatInt(menu.Branch.Revision, 10), strconv.FormatInt(menu.VersionID, 10))
+	}
+	e := tagcache.NewEntry(tagcache.Branches, tagcache.Detail, branch, tagcache.DateRange{}, parts...)
+	got, err := tagcache.Value(p.r.Context(), p.Cache, e, pageLife, func(ctx context.Context) (rendered, error) {
+		v, err := view(ctx)
+		if err != nil {
+			return rendered{}, err
+		}
+		return v.render()
+	})
+	if err != nil {
 		return err
 	}
+	// The policy admits the page's style and no script. It admits connections to this server because tools that check pages
+	// for search engines fetch robots.txt from within the page.
 	web.Rendered{
-		MediaType: "text/html; charset=utf-8", Vary: "Accept-Encoding, Accept-Language", Body: body.Bytes(),
+		MediaType: "text/html; charset=utf-8", Vary: "Accept-Encoding, Accept-Language", Body: []byte(got.Body),
 		Policy: "default-src 'none'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
-			"frame-ancestors 'none'; style-src " + httpapi.SourceHash(string(v.CSS)),
-	}.ServeHTTP(w, r)
+			"frame-ancestors 'none'; style-src " + got.Style,
+	}.ServeHTTP(w, p.r)
 	return nil
+}
+
+// render renders the page.
+func (v view) render() (rendered, error) {
+	var body bytes.Buffer
+	err := pageTemplate.Execute(&body, v)
+	return rendered{body.String(), httpapi.SourceHash(string(v.CSS))}, err
 }
 
 // maxName bounds the slug that is looked up.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -177,16 +178,37 @@ func Scalar[T any](ctx context.Context, c Reader, q *Stmt, args ...any) (T, erro
 	return v, err
 }
 
-// Page runs two queries and returns a page of rows and the number of all. list takes the arguments of count, a limit
-// and an offset. Rows may be added between the two queries; only in a Snapshot do the page and the number agree.
+// Page returns a page of rows and the number of all. list takes the arguments of count, a limit and an offset. Rows may
+// be added between the two queries; only in a Snapshot do the page and the number agree.
 func Page[T any](
 	ctx context.Context, c Reader, scan func(Rows) (T, error), count, list *Stmt, limit, offset int, args ...any,
 ) (page []T, total int64, err error) {
-	if total, err = Scalar[int64](ctx, c, count, args...); err != nil || total == 0 {
+	return CountedPage(ctx, c, scan, func(ctx context.Context) (int64, error) {
+		return Scalar[int64](ctx, c, count, args...)
+	}, list, limit, offset, args...)
+}
+
+// CountedPage is Page with a function that counts, which may return an older number. It is not called for a page that
+// contains the last row, because such a page shows the number of all.
+func CountedPage[T any](
+	ctx context.Context, c Reader, scan func(Rows) (T, error), count func(context.Context) (int64, error),
+	list *Stmt, limit, offset int, args ...any,
+) (page []T, total int64, err error) {
+	page, err = Collect(ctx, c, scan, list, append(slices.Clip(args), limit, offset)...)
+	if err != nil {
 		return nil, 0, err
 	}
-	page, err = Collect(ctx, c, scan, list, append(args, limit, offset)...)
-	return page, total, err
+	seen := int64(offset + len(page))
+	if len(page) < limit && (offset == 0 || len(page) > 0) {
+		return page, seen, nil
+	}
+	if total, err = count(ctx); err != nil {
+		return nil, 0, err
+	}
+	if len(page) > 0 {
+		total = max(total, seen)
+	}
+	return page, total, nil
 }
 
 // Row returns a function that scans a row into the destinations that columns returns.

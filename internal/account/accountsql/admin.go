@@ -2,6 +2,8 @@ package accountsql
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,16 +15,22 @@ import (
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/tagcache"
 )
 
 // UserAdmin is account.UserAdminStore and account.SetupStore on a database.
 //
 // Changes of permissions lock in one order: the roles, the account, its sessions, the audit log. So the data that the
 // rules were checked against cannot change before the commit.
-type UserAdmin struct{ db *sqldb.DB }
+type UserAdmin struct {
+	db *sqldb.DB
+
+	// Counts caches the totals of long lists; nil counts for each page. Set it before the first call.
+	Counts *tagcache.Cache
+}
 
 // NewUserAdmin returns a store on a database.
-func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db} }
+func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db: db} }
 
 // Users returns a page of accounts by id, and their total.
 func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.User, int64, error) {
@@ -35,7 +43,20 @@ func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.
 		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches),
 		sqldb.Flag(f.EveryBranch),
 	}
-	return sqldb.Page(ctx, s.db, scanUser, stmt("admin_user_count"), stmt("admin_user_list"), f.Limit, f.Offset, args...)
+	return sqldb.CountedPage(ctx, s.db, scanUser, func(ctx context.Context) (int64, error) {
+		return s.total(ctx, f, args)
+	}, stmt("admin_user_list"), f.Limit, f.Offset, args...)
+}
+
+// total returns the number of accounts that match a filter, from the cache or from SQL. Any changed account invalidates
+// the totals.
+func (s *UserAdmin) total(ctx context.Context, f account.UserFilter, args []any) (int64, error) {
+	// All filters but the pages: %#v quotes texts, so that no two filters have one name.
+	e := tagcache.NewEntry(tagcache.Users, tagcache.Count, 0, tagcache.DateRange{},
+		fmt.Sprintf("%#v", append(slices.Clip(args[:6]), f.EveryBranch, f.Branches)))
+	return tagcache.Value(ctx, s.Counts, e, tagcache.CountLife, func(ctx context.Context) (int64, error) {
+		return sqldb.Scalar[int64](ctx, s.db, stmt("admin_user_count"), args...)
+	})
 }
 
 // pattern returns a LIKE pattern that finds text anywhere, with LIKE's own characters escaped by !.

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"comanda/internal/cache"
 	"comanda/internal/document"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/tagcache"
 	"comanda/internal/text"
 )
 
@@ -25,9 +27,9 @@ type Reader interface {
 // ErrDishNotFound answers requests for a missing dish.
 var ErrDishNotFound = fault.New(fault.NotFound, "dish_not_found", "Dish not found.")
 
-// Register registers the routes.
-func Register(a *httpapi.API, documents Reader, now func() time.Time) {
-	o, ops := &routes{documents: documents, now: now}, a.Operations("Menus", httpapi.Public)
+// Register registers the routes. pages caches dishes and pages of them; it may be nil.
+func Register(a *httpapi.API, documents Reader, pages *tagcache.Cache, now func() time.Time) {
+	o, ops := &routes{documents: documents, pages: pages, now: now}, a.Operations("Menus", httpapi.Public)
 	httpapi.Register(ops, "category-list", "GET /categories", "List the categories of all menus", o.categories)
 	httpapi.Register(ops, "dish-list", "GET /dishes", "List the dishes of all published menus", o.dishes)
 	httpapi.Register(ops, "dish-get", "GET /dishes/{id}", "View a dish", o.dish)
@@ -35,6 +37,7 @@ func Register(a *httpapi.API, documents Reader, now func() time.Time) {
 
 type routes struct {
 	documents Reader
+	pages     *tagcache.Cache
 	now       func() time.Time
 	texts     cache.Cache[struct{}, []searchable]
 }
@@ -137,14 +140,33 @@ type dishesIn struct {
 	Q          string `query:"q" text:"line" maxLength:"100" doc:"Words that the name, the description or the category contains, in any language; case and accents do not matter. Dishes whose name begins with them come first."`
 }
 
-// dishes lists dishes by id, or those that a search finds.
+// dishes lists dishes by id, or those that a search finds. A changed dish or category invalidates all pages. Those of a
+// search expire with the searched texts too, which are not read anew for each search.
 func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
+	q := text.ParseQuery(in.Q)
+	life := tagcache.ListLife
+	if !q.Empty() {
+		life = searchAge
+	}
+	e := entryOf(tagcache.List, in.Language, in.CategoryID, in.Q, strconv.Itoa(in.Page), strconv.Itoa(in.Size))
+	return tagcache.Value(ctx, o.pages, e, life, func(ctx context.Context) (httpapi.List[dish], error) {
+		if !q.Empty() {
+			return o.search(ctx, in, q)
+		}
+		return o.list(ctx, in)
+	})
+}
+
+// entryOf names a cached value in a language.
+func entryOf(kind tagcache.Kind, l httpapi.Language, parts ...string) tagcache.Entry {
+	return tagcache.NewEntry(tagcache.Dishes, kind, 0, tagcache.DateRange{}, append(parts, l.Locale, l.AcceptLanguage)...)
+}
+
+// list lists dishes by id.
+func (o *routes) list(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
 	filter := document.Filter{onMenus: "yes"}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
-	}
-	if q := text.ParseQuery(in.Q); !q.Empty() {
-		return o.search(ctx, in, q)
 	}
 	docs, total, err := o.documents.Find(ctx, document.Dish, filter,
 		document.Page{Offset: in.Offset(), Limit: in.Size})
@@ -178,6 +200,13 @@ type dishIn struct {
 }
 
 func (o *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
+	e := entryOf(tagcache.Detail, in.Language, in.ID)
+	return tagcache.Value(ctx, o.pages, e, tagcache.DetailLife, func(ctx context.Context) (dish, error) {
+		return o.read(ctx, in)
+	})
+}
+
+func (o *routes) read(ctx context.Context, in *dishIn) (dish, error) {
 	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
 		return dish{}, err

@@ -45,7 +45,7 @@ func onEach(t *testing.T, test func(t *testing.T, s http.Handler)) {
 		conf := httpapi.Default()
 		conf.AccessLog = false
 		server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
-		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}}, db.Now)
+		Register(server.API(), &document.Reader{Source: documentsql.New(db), State: cold{}, Repair: func(...document.Ref) {}}, nil, db.Now)
 		test(t, server)
 	})
 }

@@ -29,6 +29,11 @@ SELECT COUNT(*) FROM order_item
 -- name: order_by_paymentRef
 SELECT CAST(t.payment_ref AS TEXT), CAST(t.id AS TEXT) FROM order_info t JOIN @rows($1: value text) AS w ON t.payment_ref = w.value
 
+-- name: order_days
+SELECT DISTINCT branch_id, biz_date
+FROM order_info
+WHERE id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) */
+
 -- name: order_find
 SELECT id FROM order_info WHERE user_id = $1 ORDER BY id LIMIT $2 OFFSET $3
 

@@ -9,6 +9,7 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/queue/queuesql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/uid"
 )
@@ -48,9 +49,22 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	}
 }
 
+// Discarded is what Discard has deleted.
+type Discarded struct {
+	Entities map[string]bool
+	Orders   map[OrderDay]bool // of changed orders
+}
+
+// OrderDay is a branch and a business date.
+type OrderDay struct {
+	Branch int64
+	Date   string
+}
+
 // Discard deletes all queued changes, for an installation that keeps no documents in Redis, and clears the state of
-// documents that an earlier run has kept or begun to rebuild. It only reads if there is nothing to do.
-func (s *Store) Discard(ctx context.Context) error {
+// documents that an earlier run has kept or begun to rebuild. It only reads if there is nothing to do. It calls discarded
+// with the changes of each commit; days states whether the dates of orders are needed.
+func (s *Store) Discard(ctx context.Context, days func() bool, discarded func(Discarded)) error {
 	if g, err := s.Generation(ctx); err != nil {
 		return err
 	} else if g.Epoch != "" || g.Building != "" {
@@ -62,10 +76,47 @@ func (s *Store) Discard(ctx context.Context) error {
 		if oldest, err := s.Position(ctx); err != nil || oldest.IsZero() {
 			return err
 		}
-		if _, err := s.db.Exec(ctx, stmt("outbox_discard"), purgeBatch); err != nil {
+		var d Discarded
+		err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+			d, err = discard(ctx, tx, days())
+			return err
+		})
+		if err != nil {
 			return err
 		}
+		discarded(d)
 	}
+}
+
+// discard deletes a batch of changes and reads the dates of its orders. Both are one transaction, so that no change is
+// deleted without a call of discarded.
+func discard(ctx context.Context, tx sqldb.Tx, days bool) (d Discarded, err error) {
+	type change struct {
+		entity string
+		ids    []string
+	}
+	changes, err := sqldb.Collect(ctx, tx, sqldb.Row(func(c *change) []any {
+		return []any{&c.entity, sqldb.JSON(&c.ids)}
+	}), stmt("outbox_discard"), purgeBatch)
+	if err != nil {
+		return d, err
+	}
+	d.Entities = map[string]bool{}
+	var orders []string
+	for _, c := range changes {
+		d.Entities[c.entity] = true
+		if c.entity == document.Order.Name {
+			orders = append(orders, c.ids...)
+		}
+	}
+	if len(orders) == 0 || !days {
+		return d, nil
+	}
+	changed, err := sqldb.Collect(ctx, tx, sqldb.Row(func(d *OrderDay) []any {
+		return []any{&d.Branch, &d.Date}
+	}), stmt("order_days"), sqldb.IDs(orders))
+	d.Orders = seq.Set(changed)
+	return d, err
 }
 
 // MoveDeadlines moves the ends of claims by the same amount as the deciding clock was set: a claim that lasted an hour

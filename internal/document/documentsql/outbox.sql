@@ -3,7 +3,7 @@
 UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
 
 -- name: outbox_discard
-DELETE FROM document_outbox WHERE id IN (SELECT id FROM document_outbox ORDER BY id LIMIT $1)
+DELETE FROM document_outbox WHERE id IN (SELECT id FROM document_outbox ORDER BY id LIMIT $1) RETURNING entity, ids
 
 -- name: outbox_insert
 INSERT INTO document_outbox (id, entity, ids, dead, created_at)

@@ -3,19 +3,26 @@ package orderingsql
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"comanda/internal/ordering"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/tagcache"
 	"comanda/internal/text"
 )
 
 // Orders reads orders. It implements ordering.Reader.
-type Orders struct{ db *sqldb.DB }
+type Orders struct {
+	db *sqldb.DB
+
+	// Counts caches the totals of long lists; nil counts for each page. Set it before the first call.
+	Counts *tagcache.Cache
+}
 
 // NewOrders returns a reader of db.
-func NewOrders(db *sqldb.DB) *Orders { return &Orders{db} }
+func NewOrders(db *sqldb.DB) *Orders { return &Orders{db: db} }
 
 // Order reads one order with its items, attempts, refunds and steps. Its statements do not share a snapshot. The
 // version is read first: a change after that raises the version, and streams read the order again.
@@ -186,13 +193,39 @@ func (s *Orders) Listed(ctx context.Context, f ordering.OrderFilter) ([]ordering
 		}
 		list, count, args = stmt("listing_found"), stmt("listing_found_count"), append(args, searchArgs(f, tables)...)
 	}
-	page, total, err := sqldb.Page(ctx, s.db, sqldb.Row(func(l *ordering.ListedOrder) []any {
+	page, total, err := sqldb.CountedPage(ctx, s.db, sqldb.Row(func(l *ordering.ListedOrder) []any {
 		return []any{&l.ID, &l.Table}
-	}), count, list, f.Limit, f.Offset, args...)
+	}), func(ctx context.Context) (int64, error) {
+		return s.total(ctx, f, count, args)
+	}, list, f.Limit, f.Offset, args...)
 	if err != nil || len(page) == 0 {
 		return nil, total, err
 	}
 	return page, total, s.listed(ctx, page)
+}
+
+// countLife is the life of a cached total that new orders change; see report.Service.Cached.
+const countLife = 2 * time.Second
+
+// total returns the number of orders that match a filter, from the cache or by its statement. With a year of orders the
+// statement takes far longer than a page. Totals of past dates are invalidated by a changed order of these dates.
+func (s *Orders) total(ctx context.Context, f ordering.OrderFilter, count *sqldb.Stmt, args []any) (int64, error) {
+	dates, life := tagcache.OnlyExpires, countLife
+	// Before yesterday in UTC is before the current business date of every time zone.
+	if to := f.Dates.To; to != "" && to < s.db.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly) {
+		dates, life = tagcache.DateRange{From: f.Dates.From, To: to}, tagcache.CountLife
+	}
+	var search ordering.Search
+	if f.Search != nil {
+		search = *f.Search
+	}
+	searched := f.Search != nil
+	f.Limit, f.Offset, f.Search = 0, 0, nil // the total is the same on every page, and a pointer is no content
+	// %#v quotes texts, so that no two filters have one name.
+	e := tagcache.NewEntry(tagcache.Orders, tagcache.Count, f.Branch, dates, fmt.Sprintf("%#v %t %#v", f, searched, search))
+	return tagcache.Value(ctx, s.Counts, e, life, func(ctx context.Context) (int64, error) {
+		return sqldb.Scalar[int64](ctx, s.db, count, args...)
+	})
 }
 
 // labelled returns the ids of the branch's tables with the searched label. Labels are compared in Go, because SQLite's

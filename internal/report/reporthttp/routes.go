@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -44,12 +45,15 @@ func Register(a *httpapi.API, service *report.Service) {
 
 // Span is the input of every report. It is exported because huma reads exported fields only.
 type Span struct {
-	BranchID    string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	From        string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
-	To          string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date; at most 366 dates."`
-	Format      string `query:"format" enum:"json,csv" default:"json" doc:"csv returns all rows."`
-	Locale      string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; by default the branch's."`
-	IfNoneMatch string `header:"If-None-Match"`
+	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
+	From     string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
+	To       string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date; at most 366 dates."`
+	Format   string `query:"format" enum:"json,csv" default:"json" doc:"csv returns all rows."`
+	Locale   string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; by default the branch's."`
+
+	// Conditions of the request. They do not change the report, so they are not part of its name in the cache.
+	IfNoneMatch  string `header:"If-None-Match" json:"-"`
+	CacheControl string `header:"Cache-Control" json:"-" doc:"no-cache computes it anew; else today's is up to 2 s old."`
 }
 
 func (s *Span) span() *Span { return s }
@@ -93,18 +97,53 @@ func add[V view, I any, P interface {
 		ctx context.Context, in *I,
 	) (*httpapi.Bytes, error) {
 		q := P(in).span()
-		span, closed, err := r.service.Open(ctx, authz.ActorOf(ctx), httpapi.IDOf(q.BranchID), q.From, q.To)
+		span, err := r.service.Span(ctx, authz.ActorOf(ctx), httpapi.IDOf(q.BranchID), q.From, q.To)
 		if err != nil {
 			return nil, err
 		}
-		// The slot is free before the report is encoded: encoding needs no database.
-		v, err := read(ctx, in, span)
-		closed()
+		view := func(ctx context.Context) (v V, err error) {
+			release, err := r.service.Slot(ctx)
+			if err != nil {
+				return v, err
+			}
+			// The slot is free before the report is encoded: encoding needs no database.
+			defer release()
+			return read(ctx, in, span)
+		}
+		if q.Format == "csv" {
+			v, err := view(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return q.download(v, name)
+		}
+		compute := func(ctx context.Context) ([]byte, error) {
+			v, err := view(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return encode(v)
+		}
+		body, err := r.cached(ctx, q, span, name, in, compute)
 		if err != nil {
 			return nil, err
 		}
-		return q.answer(v, name)
+		return httpapi.NewBytes(q.IfNoneMatch, httpapi.ETag(body), body), nil
 	}, withCSV)
+}
+
+// cached returns the encoded report from the cache, or computes it. The parameters in are part of its name.
+func (r routes) cached(
+	ctx context.Context, q *Span, span report.Span, name string, in any, compute func(context.Context) ([]byte, error),
+) ([]byte, error) {
+	if strings.Contains(q.CacheControl, "no-cache") {
+		return compute(ctx)
+	}
+	parameters, err := json.Marshal(in)
+	if err != nil {
+		return nil, fault.Wrap("name of a cached report", err)
+	}
+	return r.service.Cached(ctx, span, compute, name, string(parameters))
 }
 
 // withCSV documents the second format of reports.
@@ -114,13 +153,16 @@ func withCSV(op *huma.Operation) {
 	}}}
 }
 
-// answer encodes a report as the request asks. Only JSON has an entity tag; a download is meant to be new each time.
-func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
-	if s.Format == "csv" {
-		file := "comanda-" + s.BranchID + "-" + name + "-" + s.From + "-" + s.To + ".csv"
-		body, err := v.sheet().csv()
-		return httpapi.NewDownload(csvType, file, body), err
-	}
+// download returns a report as a file. It has no entity tag and is not cached, because a download is meant to be new each
+// time.
+func (s *Span) download(v view, name string) (*httpapi.Bytes, error) {
+	file := "comanda-" + s.BranchID + "-" + name + "-" + s.From + "-" + s.To + ".csv"
+	body, err := v.sheet().csv()
+	return httpapi.NewDownload(csvType, file, body), err
+}
+
+// encode returns a report as JSON.
+func encode(v view) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	// Responses are never HTML, see the security headers of httpapi, so names stay readable.
@@ -128,7 +170,7 @@ func (s *Span) answer(v view, name string) (*httpapi.Bytes, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fault.Wrap("write report", err)
 	}
-	return httpapi.NewBytes(s.IfNoneMatch, httpapi.ETag(b.Bytes()), b.Bytes()), nil
+	return b.Bytes(), nil
 }
 
 const csvType = "text/csv; charset=utf-8"

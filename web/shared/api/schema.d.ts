@@ -11001,6 +11001,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11079,6 +11081,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11123,6 +11127,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11167,6 +11173,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11242,6 +11250,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11286,6 +11296,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11332,6 +11344,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11376,6 +11390,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11420,6 +11436,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11464,6 +11482,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11508,6 +11528,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11552,6 +11574,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11596,6 +11620,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11642,6 +11668,8 @@ export interface operations {
             };
             header?: {
                 "If-None-Match"?: string;
+                /** @description no-cache computes it anew; else today's is up to 2 s old. */
+                "Cache-Control"?: string;
             };
             path?: never;
             cookie?: never;

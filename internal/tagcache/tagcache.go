@@ -1,0 +1,238 @@
+package tagcache
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	mathrand "math/rand/v2"
+	"strings"
+	"time"
+
+	"comanda/internal/fault"
+	"comanda/internal/keyspace"
+)
+
+const (
+	// MaxEntries is the most values of one scope. A report has some ten presets and a few hundred spans; anonymous searches
+	// could otherwise fill the store.
+	MaxEntries = 1000
+
+	// MaxValue is the size in bytes of the largest value that is stored. A year by dish takes some 100 kB.
+	MaxValue = 1 << 20
+
+	// ttlSpread is the part of a TTL that is random, so that values stored together do not expire together.
+	ttlSpread = 10 // per cent
+
+	waitPoll = 10 * time.Millisecond // interval of reads while another process computes the value
+	waitMax  = 5 * time.Second       // then the value is computed here too: its process may have been killed
+)
+
+// DateRange is the business dates that a value depends on, both included; empty for all.
+type DateRange struct{ From, To string }
+
+// OnlyExpires are the dates of a value that no change of a date invalidates. It is for values that would be outdated
+// with every order: they expire within seconds instead.
+var OnlyExpires = DateRange{"never", "never"}
+
+// Overlap reports whether two ranges have a date in common. Dates sort as text.
+func (d DateRange) Overlap(other DateRange) bool {
+	return d == DateRange{} || other == DateRange{} || d.From <= other.To && other.From <= d.To
+}
+
+// Entry names a value.
+type Entry struct {
+	Family *keyspace.CacheFamily
+	Kind   Kind
+	Scope  int64  // the branch, or 0
+	Hash   string // of what was asked for, see NewEntry
+	Dates  DateRange
+}
+
+// NewEntry returns the name of the value that the parts ask for. They must determine the value: whatever a result
+// depends on, such as the language and the caller's branches, is one of them.
+func NewEntry(f *keyspace.CacheFamily, kind Kind, scope int64, dates DateRange, parts ...string) Entry {
+	text, _ := json.Marshal(append([]string{string(kind), dates.From, dates.To}, parts...)) // texts always marshal
+	return Entry{Family: f, Kind: kind, Scope: scope, Hash: keyspace.Secret(string(text)), Dates: dates}
+}
+
+// Member returns the entry's name among those of its scope.
+func (e Entry) Member() string {
+	return strings.Join([]string{string(e.Kind), e.Hash, e.Dates.From, e.Dates.To}, "|")
+}
+
+// ParseMember is the inverse of Member; ok is false for a text that is no name.
+func ParseMember(f *keyspace.CacheFamily, scope int64, member string) (e Entry, ok bool) {
+	parts := strings.Split(member, "|")
+	if len(parts) != 4 {
+		return e, false
+	}
+	return Entry{f, Kind(parts[0]), scope, parts[1], DateRange{parts[2], parts[3]}}, true
+}
+
+// Outcome is the result of a lookup.
+type Outcome int
+
+// The outcomes.
+const (
+	Found  Outcome = iota
+	Leased         // no value; the caller has the lease and computes one
+	Busy           // no value; another process computes it
+	Full           // no value, and the scope has MaxEntries
+)
+
+// Store keeps values. Its methods are safe for concurrent use. An error means that the store is unavailable.
+type Store interface {
+	// Lookup returns a value. If there is none, and no other process computes it, the token becomes the holder of its lease.
+	Lookup(ctx context.Context, e Entry, token string) (value []byte, o Outcome, err error)
+	// Fill stores a value for ttl and ends the lease; stored is false if the token is no longer the lease's holder.
+	Fill(ctx context.Context, e Entry, token string, value []byte, ttl time.Duration) (stored bool, err error)
+	// Release ends the token's lease, if it has it still.
+	Release(ctx context.Context, e Entry, token string) error
+	// Invalidate removes the values of a scope that depend on one of the dates, and the leases of those being computed. After
+	// an error it has to be repeated.
+	Invalidate(ctx context.Context, f *keyspace.CacheFamily, scope int64, dates DateRange) error
+}
+
+// Cache reads values from a store or computes them. It is safe for concurrent use.
+type Cache struct {
+	Store Store
+	// Requested counts requests by the entity and the result; it may be nil.
+	Requested func(entity string, r Result)
+}
+
+// Result is how a request was answered.
+type Result string
+
+// The results.
+const (
+	Hit      Result = "hit"      // from the store
+	Filled   Result = "filled"   // computed and stored
+	Revoked  Result = "revoked"  // computed and not stored: it was invalidated meanwhile, or the lease ended
+	Unstored Result = "unstored" // computed: the store is unavailable or full, or its process takes too long
+	Failed   Result = "failed"   // not computed
+)
+
+// Results returns all results.
+func Results() []Result { return []Result{Hit, Filled, Revoked, Unstored, Failed} }
+
+// Load returns a value: from the store, or the result of compute, which is stored for about ttl. An error of compute is
+// returned and not stored.
+func (c *Cache) Load(
+	ctx context.Context, e Entry, ttl time.Duration, compute func(context.Context) ([]byte, error),
+) ([]byte, error) {
+	value, r, err := c.load(ctx, e, ttl, compute)
+	if err != nil {
+		r = Failed
+	}
+	if c.Requested != nil {
+		c.Requested(e.Family.String(), r)
+	}
+	return value, err
+}
+
+func (c *Cache) load(
+	ctx context.Context, e Entry, ttl time.Duration, compute func(context.Context) ([]byte, error),
+) ([]byte, Result, error) {
+	// The token is never used twice, so a lease that was revoked is not taken for a newer one of the same process.
+	token := rand.Text()
+	value, outcome, err := c.Store.Lookup(ctx, e, token)
+	if err == nil && outcome == Busy {
+		value, outcome, err = c.await(ctx, e, token)
+	}
+	switch {
+	case err == nil && outcome == Found:
+		return value, Hit, nil
+	case err == nil && outcome == Leased:
+		return c.fill(ctx, e, token, ttl, compute)
+	}
+	value, err = compute(ctx)
+	return value, Unstored, err
+}
+
+// fill computes a value under a lease and stores it. A failure of the store is not the caller's: it has the value.
+func (c *Cache) fill(
+	ctx context.Context, e Entry, token string, ttl time.Duration, compute func(context.Context) ([]byte, error),
+) ([]byte, Result, error) {
+	done := false
+	defer func() {
+		if !done { // also after a panic, so that others need not wait for the lease to end
+			_ = c.Store.Release(context.WithoutCancel(ctx), e, token)
+		}
+	}()
+	value, err := compute(ctx)
+	if err != nil || len(value) > MaxValue {
+		return value, Unstored, err
+	}
+	spread := ttl * ttlSpread / 100
+	//nolint:gosec // the random part is not a secret
+	stored, err := c.Store.Fill(ctx, e, token, value, ttl-spread/2+mathrand.N(max(1, spread)))
+	switch done = err == nil; {
+	case err != nil:
+		return value, Unstored, nil // C3
+	case !stored:
+		return value, Revoked, nil
+	}
+	return value, Filled, nil
+}
+
+// await looks again until there is a value, a lease, or no more time.
+func (c *Cache) await(ctx context.Context, e Entry, token string) ([]byte, Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitMax)
+	defer cancel()
+	tick := time.NewTicker(waitPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, Busy, nil
+		case <-tick.C:
+		}
+		value, outcome, err := c.Store.Lookup(ctx, e, token)
+		if err != nil || outcome != Busy {
+			return value, outcome, err
+		}
+	}
+}
+
+// Invalidate removes the values that a change of a scope may have made outdated: those that depend on one of the dates.
+// Call it after the commit. After an error it has to be repeated; while the store is unavailable nothing is read from it.
+func (c *Cache) Invalidate(ctx context.Context, f *keyspace.CacheFamily, scope int64, dates DateRange) error {
+	return c.Store.Invalidate(ctx, f, scope, dates)
+}
+
+// Value is Cache.Load for a value that is stored as JSON. A nil cache computes every value.
+func Value[T any](
+	ctx context.Context, c *Cache, e Entry, ttl time.Duration, compute func(context.Context) (T, error),
+) (v T, err error) {
+	if c == nil {
+		return compute(ctx)
+	}
+	var computed bool
+	body, err := c.Load(ctx, e, ttl, func(ctx context.Context) ([]byte, error) {
+		if v, err = compute(ctx); err != nil {
+			return nil, err
+		}
+		computed = true
+		return json.Marshal(v)
+	})
+	if err != nil || computed {
+		return v, err
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		// A value of another release: it is as good as missing, and expires.
+		return compute(ctx)
+	}
+	return v, nil
+}
+
+// errScope reports a programming error: a kind that a family does not declare.
+var errScope = errors.New("tagcache: the family has no values of this kind")
+
+// check returns an error for an entry that has no key.
+func (e Entry) check() error {
+	if !e.Family.Value(e.Kind, e.Scope, e.Hash).Valid() {
+		return fault.Wrap(e.Family.String(), errScope)
+	}
+	return nil
+}
