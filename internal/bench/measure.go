@@ -6,6 +6,9 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/bench/load"
 )
@@ -77,14 +80,51 @@ func (s *session) memory(ctx context.Context) error {
 	return err
 }
 
-// half paces orders at half of the best rate: latency at full speed shows only the length of the queue.
-func (s *session) half(ctx context.Context) (err error) {
+// The load of reports beside orders at half speed: some consoles that reload faster than people do.
+const (
+	reportConns = 4
+	reportRate  = 100
+	reportDates = 365 // before the current business date
+)
+
+// half paces orders at half of the best rate: latency at full speed shows only the length of the queue. Meanwhile managers
+// read the sales of a year up to the current business date, which every order changes.
+func (s *session) half(ctx context.Context) error {
 	best := s.report.Best()
 	plan := s.ordering(best.Conns, s.product.items)
 	plan.Rate = max(1, math.Round(best.PerSecond/2))
-	s.report.Half, err = s.ask(ctx, plan)
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		s.report.Half, err = s.ask(ctx, plan)
+		return err
+	})
+	if s.ServiceToken != "" {
+		g.Go(func() error {
+			text, err := s.product.salesReport("Bearer " + s.ServiceToken)
+			if err != nil {
+				return err
+			}
+			l, err := s.ask(ctx, load.Plan{
+				Conns: reportConns, Rate: reportRate, Want: http.StatusOK, Requests: func(int) func() []byte { return same(text) },
+			})
+			s.report.Sales = &l
+			return err
+		})
+	}
+	err := g.Wait()
 	s.settle(ctx)
 	return err
+}
+
+// salesReport returns a request for the sales by business date of a year.
+func (p *product) salesReport(authorization string) ([]byte, error) {
+	last, err := time.Parse(time.DateOnly, p.bizDate)
+	if err != nil {
+		return nil, err
+	}
+	path := fmt.Sprintf("/api/reports/sales-days?branchId=%d&from=%s&to=%s", p.branch,
+		last.AddDate(0, 0, -reportDates).Format(time.DateOnly), p.bizDate)
+	return p.target.Request(http.MethodGet, path, "", "Authorization", authorization), nil
 }
 
 // refusals orders a dish that is sold out. Every response must be 409.

@@ -22,12 +22,13 @@ type Report struct {
 	Seconds  float64   `json:"secondsPerMeasurement"`
 	History  *History  `json:"history,omitempty"`
 
-	Orders     []OrderLoad `json:"orders"`         // at full speed, by number of connections
-	Half       Load        `json:"halfLoad"`       // paced at half of the best rate, latency from the due time
-	Refusals   Load        `json:"refusals"`       // orders of a sold-out dish
-	Menu       Load        `json:"menu"`           // bodies, plain
-	Compressed Load        `json:"menuCompressed"` // bodies, compressed as browsers request them
-	Unchanged  Load        `json:"menuUnchanged"`  // 304 instead of a body
+	Orders     []OrderLoad `json:"orders"`                          // at full speed, by number of connections
+	Half       Load        `json:"halfLoad"`                        // paced at half of the best rate, latency from the due time
+	Sales      *Load       `json:"salesReportAtHalfLoad,omitempty"` // of a year, while orders are paced
+	Refusals   Load        `json:"refusals"`                        // orders of a sold-out dish
+	Menu       Load        `json:"menu"`                            // bodies, plain
+	Compressed Load        `json:"menuCompressed"`                  // bodies, compressed as browsers request them
+	Unchanged  Load        `json:"menuUnchanged"`                   // 304 instead of a body
 
 	Options *OptionLoads `json:"options,omitempty"`
 	Members *MemberLoads `json:"members,omitempty"`
@@ -175,6 +176,9 @@ func (r Report) product(w io.Writer) {
 		o.line(t, "orders")
 	}
 	r.Half.line(t, fmt.Sprintf("orders paced at %.0f/s", r.Half.Rate))
+	if r.Sales != nil {
+		r.Sales.line(t, "reports of a year meanwhile")
+	}
 	r.Refusals.line(t, "refusals")
 	r.Menu.line(t, "menus")
 	r.Compressed.line(t, "menus, gzip")

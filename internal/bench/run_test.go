@@ -74,6 +74,10 @@ func checkLoads(t *testing.T, r Report) {
 			t.Errorf("batches at %d connections: %+v", o.Conns, b)
 		}
 	}
+	if r.Sales == nil || r.Sales.Rate != reportRate || r.Sales.BodyBytes <= 0 {
+		t.Fatalf("reports = %+v, want paced ones with a body", r.Sales)
+	}
+	loads["reports"] = *r.Sales
 	for name, l := range loads {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max {
 			t.Errorf("load of %s = %+v, want a rate, ordered quantiles and no errors", name, l)

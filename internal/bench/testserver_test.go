@@ -36,11 +36,15 @@ import (
 	"comanda/internal/payment"
 	"comanda/internal/payment/vnpay"
 	"comanda/internal/redisdb"
+	"comanda/internal/report"
+	"comanda/internal/report/reporthttp"
+	"comanda/internal/report/reportsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stockhttp"
 	"comanda/internal/stock/stockredis"
 	"comanda/internal/stock/stocksql"
+	"comanda/internal/tagcache"
 	"comanda/internal/telemetry"
 	"comanda/internal/testenv"
 	"comanda/internal/visit"
@@ -139,6 +143,9 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 			return []int64{branchID}, nil
 		}},
 	})
+	sales := report.NewService(reportsql.New(h.db), h.menus)
+	sales.Cache, sales.Now = &tagcache.Cache{Store: tagcache.NewMemory(h.db.Now)}, h.db.Now
+	reporthttp.Register(server.API(), sales)
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 	return server
