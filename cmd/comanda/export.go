@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/document"
+	"comanda/internal/ordering"
 	"comanda/internal/system"
 )
 
@@ -84,7 +85,7 @@ func (c *cli) importing() *cobra.Command {
 		Long: "Imports a file written by export. All lines are checked before any is written: fields, types, references,\n" +
 			"and existing ids or unique values, which refuse the whole import unless --on-conflict says\n" +
 			"otherwise. Then the lines are written in transactions of some hundred. Accounts are imported without passwords:\n" +
-			"their owners request a new one. Orders are not imported; restore them with a backup.",
+			"their owners request a new one. Orders are restored with a backup; comanda orders import takes over past ones.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			how := document.OnConflict(on)
 			if !slices.Contains([]document.OnConflict{document.Refuse, document.Skip, document.Replace}, how) {
@@ -102,6 +103,56 @@ func (c *cli) importing() *cobra.Command {
 	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")
 	cmd.Flags().StringVar(&on, "on-conflict", string(document.Refuse), "refuse, skip or replace existing documents")
 	return cmd
+}
+
+// orders groups the commands on orders.
+func (c *cli) orders() *cobra.Command {
+	return group("orders", "Orders of another system", c.ordersImport())
+}
+
+// ordersImport takes over past orders. Like importing, it checks the whole file before it writes anything.
+func (c *cli) ordersImport() *cobra.Command {
+	var check, skip bool
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Import closed orders of the past from JSON lines", Args: cobra.ExactArgs(1),
+		Long: "Imports orders of another system, so that reports and members have their past. Each line is an order:\n\n" +
+			historyExample + "\n\n" +
+			"paymentStatus is PAID, REFUNDED or CANCELED; the last two have endedAt, and the last has no paidAt. Amounts are in\n" +
+			"the currency's smallest unit. A dish is named by dishId or by its name in any language, and may be retired.\n" +
+			"bizDate (by default that of createdAt) has passed. Optional: number, paymentMethod (COUNTER), userId of a member,\n" +
+			"receiverName, -Phone, -Address, -Email, -Note, and notes of items. Nothing is published, and no e-mail is sent.\n\n" +
+			"All lines are checked before any is written. Import an interrupted file again with --skip-existing.",
+		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
+			f, err := os.Open(cmd.Flags().Arg(0))
+			if err != nil {
+				return result{}, fmt.Errorf("import: %w", err)
+			}
+			defer func() { _ = f.Close() }()
+			r, err := s.ImportHistory(cmd.Context(), f, skip, check)
+			return result{value: r, text: func(w io.Writer) { printHistory(w, r, check) }}, err
+		}),
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")
+	cmd.Flags().BoolVar(&skip, "skip-existing", false, "leave out orders that were imported before")
+	return cmd
+}
+
+const historyExample = `{"id":"2025-000123","branchId":"1","kind":"DINE_IN","paymentStatus":"PAID","totalPrice":130000,
+"currency":"VND","createdAt":"2025-11-03T11:20:00+07:00","paidAt":"2025-11-03T12:05:00+07:00",
+"items":[{"name":"Phở bò","quantity":2,"price":65000}]}`
+
+func printHistory(w io.Writer, r ordering.HistoryResult, check bool) {
+	verb := "imported"
+	if check {
+		verb = "would be imported"
+	}
+	fmt.Fprintf(w, "%d orders with %d lines %s, %d exist\n", r.Orders, r.Lines, verb, r.Skipped)
+	if r.Orders > 0 {
+		fmt.Fprintf(w, "business dates %s to %s\n", r.FirstDay, r.LastDay)
+	}
+	for _, c := range slices.Sorted(maps.Keys(r.Totals)) {
+		fmt.Fprintf(w, "paid: %d %s\n", r.Totals[c], c)
+	}
 }
 
 // printImported prints counts by entity, sorted, so that two runs can be compared.

@@ -45,7 +45,8 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		c.serve(), c.setup(), c.migrate(), c.demo(), c.branch(), c.tables(), c.menu(), c.price(), c.user(),
-		c.quota(), c.stock(), c.outbox(), c.audit(), c.keys(), c.index(), c.export(), c.importing(), c.backup(),
+		c.quota(), c.stock(), c.outbox(), c.audit(), c.keys(), c.index(), c.export(), c.importing(), c.orders(),
+		c.backup(),
 		c.bench(), c.doctor(), c.docs(),
 	)
 	return root

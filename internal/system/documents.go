@@ -11,9 +11,12 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/seq"
 	"comanda/internal/uid"
 )
@@ -166,6 +169,22 @@ func (s *Service) Import(
 		return result, err
 	}
 	return result, s.record(ctx, authz.System(), audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+}
+
+// ImportHistory takes over closed orders of another system, see ordering.HistoryImport. With check it writes nothing. It
+// reads from twice.
+func (s *Service) ImportHistory(
+	ctx context.Context, from io.ReadSeeker, skipExisting, check bool,
+) (ordering.HistoryResult, error) {
+	im := ordering.HistoryImport{
+		Store: orderingsql.NewHistory(s.DB), Branches: catalogsql.New(s.DB, nil), Now: s.DB.Now, SkipExisting: skipExisting,
+		Check: check,
+	}
+	result, err := im.Run(ctx, from)
+	if err != nil || check {
+		return result, err
+	}
+	return result, s.record(ctx, authz.System(), audit.ActionImported, "orders", strconv.Itoa(result.Orders), result)
 }
 
 // Backup copies a SQLite database into a file while servers run. The copy contains password hashes and keys, so making

@@ -157,6 +157,18 @@ func QueueDeltas(tx sqldb.Tx, balances *stock.Balances) {
 	queueItemDeltas(tx, items)
 }
 
+// QueueUsed counts units of orders that were sold elsewhere, and creates missing counters. It locks the counters in their
+// order.
+func QueueUsed(tx sqldb.Tx, used map[stock.Key]int64) {
+	keys := slices.SortedFunc(maps.Keys(used), compareKeys)
+	if len(keys) == 0 {
+		return
+	}
+	tx.Queue(stmt("counter_ensure"), keyRows(keys))
+	tx.QueueExactly(int64(len(keys)), stmt("counter_add"), keyRows(keys).
+		Int("held", func(int) int64 { return 0 }).Int("used", func(i int) int64 { return used[keys[i]] }))
+}
+
 type counterChanges struct {
 	keys     []stock.Key
 	counters []stock.Counter

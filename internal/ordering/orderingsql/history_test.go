@@ -1,0 +1,249 @@
+package orderingsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"comanda/internal/document/documenttest"
+	"comanda/internal/fault"
+	"comanda/internal/ordering"
+	"comanda/internal/ordering/orderingsql"
+	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/report"
+	"comanda/internal/report/reportsql"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/stock"
+	"comanda/internal/testenv"
+)
+
+var historyStmts = sqldb.Load(fstest.MapFS{
+	"retired.sql": {Data: []byte(`
+		INSERT INTO dish (id, category_id, names, descriptions, retired_at) VALUES ($1, 1, '{"vi":"Bún chả","en":"Old dish"}', '{}', 1)`)},
+	"queued.sql": {Data: []byte(`SELECT count(*) FROM document_outbox WHERE entity IN ('order', 'orderDetail')`)},
+	"events.sql": {Data: []byte(`SELECT count(*) FROM event_log`)},
+})
+
+// pastOrder returns a line of a file.
+func pastOrder(id, fields string) string {
+	return fmt.Sprintf(`{"id":%q,"branchId":"1","kind":"PICKUP","currency":"VND","totalPrice":130000,`+
+		`"createdAt":"2025-11-03T11:20:00+07:00",%s,"items":[{"dishId":"101","quantity":2,"price":50000},{"name":"bun cha","quantity":1,"price":30000,"notes":"hot"}]}`, id, fields)
+}
+
+const (
+	paidFields     = `"paymentStatus":"PAID","paidAt":"2025-11-03T11:40:00+07:00"`
+	refundedFields = paidFields2 + `,"endedAt":"2025-11-04T09:00:00+07:00"`
+	paidFields2    = `"paymentStatus":"REFUNDED","paidAt":"2025-11-03T11:41:00+07:00"`
+	canceledFields = `"paymentStatus":"CANCELED","endedAt":"2025-11-03T11:30:00+07:00"`
+)
+
+// history opens a restaurant with a dish that was never on its menu, and returns an import.
+func history(t *testing.T, db *sqldb.DB) (*orderingtest.Restaurant, func(lines ...string) (ordering.HistoryResult, error), *ordering.HistoryImport) {
+	t.Helper()
+	r := orderingtest.Open(t, db, 1, 5)
+	testenv.Must(db.Exec(t.Context(), historyStmts.Must("retired"), 900))(t)
+	people := documenttest.Writer{DB: db}
+	testenv.NoError(t, people.PutRole(t.Context(), 1, "USER"), people.PutUser(t.Context(), documenttest.User{ID: 12, Email: "a@example.com", Role: 1}))
+	im := &ordering.HistoryImport{Store: orderingsql.NewHistory(db), Branches: r.Catalog(t), Now: db.Now}
+	return r, func(lines ...string) (ordering.HistoryResult, error) {
+		return im.Run(t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n\n"))
+	}, im
+}
+
+// TestReference_000_D12 is row D12 of the reference on documents: orders and their lines are imported as closed history.
+// Reports, members and the consistency check see them like orders that were placed here.
+func TestReference_000_D12(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, im := history(t, db)
+		lines := []string{
+			pastOrder("pos-1", paidFields+`,"userId":"12","receiverName":"Lan","number":7`),
+			pastOrder("pos-2", refundedFields), pastOrder("pos-3", canceledFields+`,"bizDate":"2025-11-04"`),
+			pastOrder("06gvt0kfe5o015mr0000000000", paidFields+`,"paymentMethod":"VNPAY"`),
+		}
+		im.Check = true
+		result := testenv.Must(run(lines...))(t)
+		testenv.Equal(t, ordering.HistoryResult{
+			Orders: 4, Lines: 8, Totals: map[string]int64{"VND": 260000}, FirstDay: "2025-11-03", LastDay: "2025-11-04",
+		}, result)
+		span := report.Span{From: "2025-11-01", To: "2025-11-30", Branch: testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)}
+		if days := testenv.Must(reportsql.New(db).Days(t.Context(), span))(t); len(days) != 0 {
+			t.Errorf("a check has written %+v", days)
+		}
+		im.Check = false
+		testenv.Equal(t, result, testenv.Must(run(lines...))(t))
+
+		testenv.Equal(t, []report.Day{
+			{Date: "2025-11-03", Placed: 3, Sales: 3, Gross: 390000, Refunded: 130000}, {Date: "2025-11-04", Placed: 1, Canceled: 1},
+		}, testenv.Must(reportsql.New(db).Days(t.Context(), span))(t))
+		dishes := map[int64]int64{} // also of the order that was refunded, as for orders that were placed here
+		for _, d := range testenv.Must(reportsql.New(db).Dishes(t.Context(), span))(t) {
+			dishes[d.ID] = d.Qty
+		}
+		testenv.Equal(t, map[int64]int64{101: 6, 900: 3}, dishes)
+		refunds := testenv.Must(reportsql.New(db).Refunds(t.Context(), span))(t)
+		if len(refunds) != 1 {
+			t.Errorf("refunds = %+v, want one", refunds)
+		}
+		mine, _ := testenv.Must2(orderingsql.NewOrders(db).OfMember(t.Context(), 12, 10, 0))(t)
+		if len(mine) != 1 || mine[0].Number != 7 || mine[0].Status != ordering.Completed || mine[0].Receiver.Name != "Lan" ||
+			len(mine[0].Items) != 2 || mine[0].Items[1].Name != "bun cha" || mine[0].Items[1].Notes != "hot" || mine[0].Items[1].DishID != 900 {
+			t.Errorf("the member's orders = %+v", mine)
+		}
+		// Numbers continue after the highest one, and today's quota of five is untouched.
+		numbers := map[int64]bool{}
+		page, _, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 1, Dates: ordering.Dates{From: "2025-11-03", To: "2025-11-03"}, Limit: 10})
+		testenv.NoError(t, err)
+		for _, o := range page {
+			numbers[o.Number] = true
+		}
+		testenv.Equal(t, map[int64]bool{7: true, 8: true, 9: true}, numbers)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		testenv.Must(l.Do(t.Context(), r.Place("today", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 5})))(t)
+		found := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2025-01-01", db.Now()))(t)
+		if len(found) > 0 {
+			t.Errorf("the consistency check found %v", found)
+		}
+		checkDrift(t, db)
+		if n := testenv.Must(sqldb.Scalar[int](t.Context(), db, historyStmts.Must("events")))(t); n != 1 {
+			t.Errorf("%d events are published, want that of today's order", n)
+		}
+		if n := testenv.Must(sqldb.Scalar[int](t.Context(), db, historyStmts.Must("queued")))(t); n < 2 {
+			t.Errorf("%d changes are queued for documents", n)
+		}
+
+		// A second import changes nothing.
+		if _, err := run(lines...); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "Line 1") {
+			t.Errorf("a second import: error %v, want a conflict in line 1", err)
+		}
+		im.SkipExisting = true
+		again := testenv.Must(run(append(lines, pastOrder("pos-5", paidFields))...))(t)
+		if again.Skipped != 4 || again.Orders != 1 {
+			t.Errorf("with --skip-existing %+v, want 4 skipped and 1 imported", again)
+		}
+		checkDrift(t, db)
+	})
+}
+
+// An order that was placed here is never changed by an import.
+func TestHistory_own_orders(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, im := history(t, db)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		own := testenv.Must(l.Do(t.Context(), r.Place("own", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
+		for _, im.SkipExisting = range []bool{false, true} {
+			if _, err := run(pastOrder("pos-1", paidFields), pastOrder(own.Order.ID, paidFields)); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Line 2") {
+				t.Errorf("skip %t: error %v, want a refusal of line 2", im.SkipExisting, err)
+			}
+		}
+	})
+}
+
+// stopping is a store that fails in its second batch.
+type stopping struct {
+	ordering.HistoryStore
+	batches int
+}
+
+func (s *stopping) AddHistory(ctx context.Context, orders []*ordering.Order) error {
+	if s.batches++; s.batches == 2 {
+		return errors.New("killed")
+	}
+	return s.HistoryStore.AddHistory(ctx, orders)
+}
+
+// An interrupted import is continued, and each order is imported once.
+func TestHistory_continues(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, im := history(t, db)
+		var lines []string
+		for i := range 450 {
+			lines = append(lines, pastOrder(fmt.Sprintf("pos-%d", i), paidFields))
+		}
+		im.Store = &stopping{HistoryStore: im.Store}
+		if _, err := run(lines...); err == nil || !strings.Contains(err.Error(), "lines 201 to 400") {
+			t.Fatalf("error %v, want that of the second batch", err)
+		}
+		im.SkipExisting = true
+		result := testenv.Must(run(lines...))(t)
+		if result.Skipped != 200 || result.Orders != 250 {
+			t.Errorf("the second import: %+v", result)
+		}
+		span := report.Span{From: "2025-11-03", To: "2025-11-03", Branch: testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)}
+		if days := testenv.Must(reportsql.New(db).Days(t.Context(), span))(t); len(days) != 1 || days[0].Sales != 450 {
+			t.Errorf("days = %+v, want 450 sales", days)
+		}
+		found := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2025-01-01", db.Now()))(t)
+		if len(found) > 0 {
+			t.Errorf("the consistency check found %v", found)
+		}
+	})
+}
+
+// Each invalid line is refused with its number, and nothing is written.
+func TestHistory_refuses(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	_, run, _ := history(t, db)
+	ok := pastOrder("pos-1", paidFields)
+	with := func(old, replacement string) string {
+		line := strings.Replace(ok, old, replacement, 1)
+		if line == ok {
+			t.Fatalf("the line does not contain %s", old)
+		}
+		return line
+	}
+	today := db.Now().UTC().Format(time.RFC3339)
+	for name, c := range map[string]struct{ line, want string }{
+		"no JSON":               {`{`, "unexpected EOF"},
+		"unknown field":         {with(`"kind"`, `"tip":1,"kind"`), "tip"},
+		"two values":            {ok + "{}", "more than one value"},
+		"id with a space":       {with(`"pos-1"`, `"pos 1"`), "id has"},
+		"same id twice":         {ok, "line 1"},
+		"no such branch":        {with(`"branchId":"1"`, `"branchId":"9"`), "branch 9"},
+		"branch without id":     {with(`"branchId":"1"`, `"branchId":""`), "no id"},
+		"other currency":        {with(`"VND"`, `"TWD"`), "currency of the branch is VND"},
+		"negative total":        {with(`130000`, `-1`), "totalPrice"},
+		"unknown kind":          {with(`"PICKUP"`, `"DRIVE"`), `"DRIVE"`},
+		"open order":            {with(`"PAID"`, `"UNPAID"`), `"UNPAID"`},
+		"refund that is due":    {with(`"PAID"`, `"REFUND_DUE"`), `"REFUND_DUE"`},
+		"paid without a time":   {with(`"paidAt":"2025-11-03T11:40:00+07:00"`, `"number":1`), "paidAt"},
+		"canceled, but paid":    {with(`"PAID"`, `"CANCELED"`), "paidAt"},
+		"refund without a time": {with(`"PAID"`, `"REFUNDED"`), "endedAt"},
+		"paid before":           {with(`11:40`, `10:40`), "before createdAt"},
+		"no such method":        {with(`"kind"`, `"paymentMethod":"SANDBOX","kind"`), `"SANDBOX"`},
+		"no time":               {with(`"createdAt":"2025-11-03T11:20:00+07:00",`, ``), "createdAt"},
+		"today":                 {with(`"createdAt":"2025-11-03T11:20:00+07:00","paymentStatus":"PAID","paidAt":"2025-11-03T11:40:00+07:00"`, `"createdAt":"`+today+`","paymentStatus":"PAID","paidAt":"`+today+`"`), "has not passed"},
+		"another date":          {with(`"kind"`, `"bizDate":"2025-11-13","kind"`), "2025-11-13"},
+		"no date":               {with(`"kind"`, `"bizDate":"3.11.2025","kind"`), "no date"},
+		"no such account":       {with(`"kind"`, `"userId":"77","kind"`), "account 77"},
+		"account without id":    {with(`"kind"`, `"userId":"lan","kind"`), `"lan"`},
+		"phone":                 {with(`"kind"`, `"receiverPhone":"none","kind"`), "receiverPhone"},
+		"e-mail":                {with(`"kind"`, `"receiverEmail":"none","kind"`), "receiverEmail"},
+		"long name":             {with(`"kind"`, `"receiverName":"`+strings.Repeat("x", 121)+`","kind"`), "receiverName"},
+		"no items":              {ok[:strings.Index(ok, `"items"`)] + `"items":[]}`, "items"},
+		"no such dish":          {with(`"101"`, `"102"`), `item 1: dish "102"`},
+		"no dish of the name":   {with(`"bun cha"`, `"pizza"`), `item 2: no dish is called "pizza"`},
+		"no units":              {with(`"quantity":2`, `"quantity":0`), "quantity"},
+		"negative price":        {with(`50000`, `-1`), "price"},
+		"negative number":       {with(`"kind"`, `"number":-1,"kind"`), "number"},
+	} {
+		first := pastOrder("first", canceledFields)
+		if name == "same id twice" {
+			first = ok
+		}
+		_, err := run(first, c.line)
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Line 2: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want a refusal of line 2 that contains %s", name, err, c.want)
+		}
+	}
+	page, total, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{Branch: 1, Limit: 10})
+	if len(page) != 0 || total != 0 || err != nil {
+		t.Errorf("refused imports have written %d orders, %v", total, err)
+	}
+}
