@@ -37,7 +37,7 @@ const (
 // confirmed, cancelled or left to expire, over HTTP and by messages, up to three times each and in any order, while the
 // server is killed three times, Redis is emptied, and the broker is stopped once, killed once and restarted. No unit is
 // created or lost, other systems receive every event, and in the end all figures are exact (I1, I2, I4, I7, I8, I9,
-// I12).
+// I12). With COMANDA_TEST_SOAK=1 this is inventory-tcc 003-H3: 10,000 reservations are open at the same time.
 func TestInventory(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		var broker *testenv.Broker

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// redis-key-naming: every abbreviation in a key's name is explained. Words of more than four letters speak for
+// redis-key-naming (001-A4): every abbreviation in a key's name is explained. Words of more than four letters speak for
 // themselves.
 func TestLegend_covers_every_key(t *testing.T) {
 	patterns := []string{}

@@ -22,7 +22,7 @@ func TestActivity(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) { analyticstest.Activity(t, analyticsredis.NewLoginStore(db)) })
 }
 
-// Every key has the TTL of its declaration.
+// redis-key-naming (001-C4): every key of the analytics has the TTL of its declaration.
 func TestStore_keys_expire(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		s, scope := analyticsredis.New(db), analytics.BranchDay{Branch: 7, Date: "2026-02-26"}
