@@ -29,7 +29,7 @@ import (
 func (c *cli) bench() *cobra.Command {
 	var seconds float64
 	var conns []int
-	var history int
+	var history, streams int
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: cobra.NoArgs,
 		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
@@ -41,7 +41,7 @@ func (c *cli) bench() *cobra.Command {
 			if err := bench.ValidateHistory(history); err != nil {
 				return result{}, err
 			}
-			b := bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns}
+			b := bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns, Streams: streams}
 			r, err := runBench(cmd, config, b, history)
 			return result{value: r, text: r.Text}, err
 		}),
@@ -50,6 +50,7 @@ func (c *cli) bench() *cobra.Command {
 	cmd.Flags().IntSliceVar(&conns, "conns", []int{64, 128, 256, 512}, "numbers of concurrent connections")
 	cmd.Flags().IntVar(&history, "history", 0,
 		"orders in the database before the measurements, up to "+strconv.Itoa(bench.MaxHistory))
+	cmd.Flags().IntVar(&streams, "streams", 0, "live streams to measure, up to "+strconv.Itoa(bench.MaxStreams))
 	cmd.AddCommand(benchEcho(), benchFloor())
 	return cmd
 }

@@ -29,6 +29,8 @@ type Config struct {
 	RedisURL    string             // the server's; empty: the embedded store, for the raw measurement too
 	Namespace   keyspace.Namespace // namespace of the server's keys
 
+	Streams int // live streams to measure, at most MaxStreams; 0: none
+
 	History *History // the orders that FillHistory has written into the database; nil: none
 
 	// Echo is the base URL of an EchoHandler server in its own process; empty: the server runs in this process. It
@@ -92,6 +94,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("bench: a measurement takes %s to %s, not %s", minDuration, maxDuration, c.Duration)
 	case len(c.Conns) > maxLoads || slices.Min(c.Conns) < 1 || slices.Max(c.Conns) > load.MaxConns:
 		return fmt.Errorf("bench: up to %d loads of 1 to %d connections can be measured", maxLoads, load.MaxConns)
+	case c.Streams < 0 || c.Streams > MaxStreams:
+		return fmt.Errorf("bench: 0 to %d live streams can be measured, not %d", MaxStreams, c.Streams)
 	}
 	return nil
 }

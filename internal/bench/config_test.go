@@ -24,6 +24,7 @@ func TestConfig_Validate(t *testing.T) {
 		"too short":                func(c *Config) { c.Duration = time.Millisecond },
 		"no connections":           func(c *Config) { c.Conns = []int{0} },
 		"too many":                 func(c *Config) { c.Conns = []int{load.MaxConns + 1} },
+		"too many streams":         func(c *Config) { c.Streams = MaxStreams + 1 },
 		"too many loads":           func(c *Config) { c.Conns = make([]int, maxLoads+1) },
 	} {
 		c := good

@@ -192,13 +192,18 @@ func (p *product) probe(ctx context.Context) error {
 	return p.place(ctx, p.order(0, "COUNTER", run(), p.soldOut), http.StatusConflict)
 }
 
-// place sends a prepared request and stores the id of the order.
+// place sends a prepared request of the first guest and stores the id of the order.
 func (p *product) place(ctx context.Context, request []byte, want int) error {
+	return p.placeAs(ctx, 0, request, want)
+}
+
+// placeAs is place for a guest.
+func (p *product) placeAs(ctx context.Context, guest int, request []byte, want int) error {
 	_, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
 	var placed struct {
 		ID string `json:"id"`
 	}
-	_, err := p.send(ctx, http.MethodPost, orderPath, string(body), want, &placed, guestHeader, p.guests[0])
+	_, err := p.send(ctx, http.MethodPost, orderPath, string(body), want, &placed, guestHeader, p.guests[guest])
 	if placed.ID != "" {
 		p.lastID = placed.ID
 	}

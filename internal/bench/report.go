@@ -36,6 +36,8 @@ type Report struct {
 
 	Reservations *ReservationLoads `json:"reservations,omitempty"`
 
+	Streams *StreamLoads `json:"streams,omitempty"`
+
 	Limits Limits `json:"limits"`
 	Memory Memory `json:"memory"`
 }
@@ -215,6 +217,17 @@ func (r Report) product(w io.Writer) {
 	if m := r.Members; m != nil {
 		fmt.Fprintf(w, "checkouts in %d rounds: %.2f of orders of one dish; a checkout takes%s, an order%s\n",
 			m.Rounds, m.Ratio, micros(m.Checkouts.CPU), micros(m.Orders.CPU))
+	}
+	if l := r.Streams; l != nil {
+		fmt.Fprintf(w, "%d live streams, open in %.1f s, %.1f kB each; while nothing changes a second takes%s\n",
+			l.Streams, l.Opening, l.Bytes/1000, micros(l.Idle))
+		for _, d := range []struct {
+			name string
+			StreamDelay
+		}{{"a changed menu", l.Menu}, {"a changed order", l.Orders}} {
+			fmt.Fprintf(w, "%s: %d changes, %d events (%d missing) after p50 %.1f, p99 %.1f, at most %.1f ms; a change takes%s\n",
+				d.name, d.Changes, d.Events, d.Missing, d.P50, d.P99, d.Max, micros(d.CPU))
+		}
 	}
 	if n := r.Notices; n != nil {
 		fmt.Fprintf(w, "a report of a payment takes%s, a repetition%s\n", micros(n.First.CPU), micros(n.Again.CPU))

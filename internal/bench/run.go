@@ -85,6 +85,9 @@ func (s *session) steps() []step {
 	if s.ServiceToken != "" {
 		all = append(all, step{"reservations", s.reservations})
 	}
+	if s.Streams > 0 {
+		all = append(all, step{fmt.Sprintf("%d live streams", s.Streams), s.streams})
+	}
 	return append(all,
 		step{"limit: echo", s.echo},
 		step{"limit: scripts", s.scripts},

@@ -43,6 +43,7 @@ func TestRun(t *testing.T) {
 			checkMembers(t, r, h.Rounds)
 			checkNotices(t, r)
 			checkReservations(t, r)
+			checkStreams(t, r)
 			checkLimits(t, r)
 			if h.RedisURL != "" && (r.Memory.HoldKey < 50 || r.Memory.HoldKey > 1000 || r.Memory.Hold == 0) {
 				t.Errorf("memory = %+v, want 50 to 1000 bytes of a hold's key and the bytes of a hold", r.Memory)
@@ -89,6 +90,24 @@ func checkLoads(t *testing.T, r Report) {
 	if r.Compressed.BodyBytes <= 0 || r.Compressed.BodyBytes > r.Menu.BodyBytes/2 || r.Unchanged.BodyBytes != 0 {
 		t.Errorf("a menu has %.0f bytes, %.0f compressed, %.0f unchanged",
 			r.Menu.BodyBytes, r.Compressed.BodyBytes, r.Unchanged.BodyBytes)
+	}
+}
+
+// Each change of the menu reaches each stream of it, and a cancellation the stream of its order.
+func checkStreams(t *testing.T, r Report) {
+	t.Helper()
+	l := r.Streams
+	if l == nil || l.Streams != testStreams {
+		t.Fatalf("streams = %+v, want %d", l, testStreams)
+	}
+	for name, c := range map[string]struct {
+		StreamDelay
+		changes int
+		events  int64
+	}{"menu": {l.Menu, menuChanges, menuChanges * testStreams / 2}, "orders": {l.Orders, testStreams / 2, testStreams / 2}} {
+		if c.Changes != c.changes || c.Events != c.events || c.Missing != 0 || c.P50 <= 0 || c.P50 > c.P99 || c.P99 > c.Max {
+			t.Errorf("%s = %+v, want %d changes and %d events, none missing", name, c.StreamDelay, c.changes, c.events)
+		}
 	}
 }
 

@@ -71,6 +71,8 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *t
 	t.Helper()
 	h := &testServer{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
 	h.Config = Config{
+		Streams: testStreams,
+
 		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 300 * time.Millisecond, Conns: []int{2, 4},
 		Rounds: testenv.Size(6, leastRounds),
 	}
@@ -128,6 +130,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	conf.ServiceToken = telemetry.Secret(h.ServiceToken)
 	server := testenv.Must(httpapi.New(conf, h.log, h.reg))(t)
 	cataloghttp.Guest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
+	cataloghttp.Live(server.API(), boards, lonely{guests})
 	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
 	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
@@ -149,6 +152,23 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	server.API().Handle(httpapi.Route{Pattern: "POST /auth/login", Policy: httpapi.Public, Handler: http.HandlerFunc(login)})
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: accounttest.ByID{}, Routes: accounttest.ByID{}})
 	return server
+}
+
+// testStreams is the number of live streams that tests measure.
+const testStreams = 20
+
+// lonely implements cataloghttp.Guests for guests without a shared cart.
+type lonely struct{ *visit.Guests }
+
+func (l lonely) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
+	g, err := l.Resolve(ctx, token)
+	return g.BranchID, g.TokenHash, err
+}
+
+func (lonely) CartVersion(context.Context, string) (int64, error) { return 0, nil }
+
+func (lonely) FollowCart(context.Context, string, chan struct{}) (func(), error) {
+	return func() {}, nil
 }
 
 // vnpayGateway implements orderinghttp.VNPay with a merchant account.
