@@ -11,6 +11,7 @@ import (
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
 	"comanda/internal/mail/mailsql"
+	"comanda/internal/notice/noticesql"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock/stocksql"
@@ -97,6 +98,7 @@ func (k *Core) movers() []mover {
 		{"visits", visitsql.MoveDeadlines},
 		{"codes", accountsql.MoveDeadlines},
 		{"letters", mailsql.MoveDeadlines},
+		{"push", noticesql.MoveDeadlines},
 		{"events", outbox.MoveDeadlines},
 		{"documents", documentsql.MoveDeadlines},
 	}

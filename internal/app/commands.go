@@ -13,6 +13,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/notice/noticesql"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
@@ -63,7 +64,7 @@ func Document(name string) (string, error) {
 	switch name {
 	case "events":
 		c, err := LoadConfig(nil, nil, "", nil)
-		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{})
+		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{}, noticesql.Consumer{})
 		return event.Markdown() + "\n" + rabbit.Markdown(c.PaymentWindow, consumers), err
 	case "keys":
 		return keyspace.Markdown(), nil

@@ -61,6 +61,7 @@ type Config struct {
 	Trust           trustConfig
 	DemoLAN         bool
 	GuestWorker     bool
+	PushLocal       bool
 
 	SettingsKey     telemetry.Secret
 	SettingsKeyFile string
@@ -130,6 +131,7 @@ var variables = []setting{
 	text("COMANDA_LOG_FORMAT", "json", "json or text. In a terminal and in the demo, the default is text.", func(c *Config) *string { return &c.Log.Format }),
 	text("COMANDA_DEBUG_LISTEN", "", "Loopback address that serves profiles (net/http/pprof). Default: none.", func(c *Config) *string { return &c.DebugListen }),
 	boolean("COMANDA_GUEST_WORKER", "on", "Guests' phones keep the files of the app, so that it opens without a network. off removes the service worker and the files from phones when they next open the app.", func(c *Config) *bool { return &c.GuestWorker }),
+	boolean("COMANDA_PUSH_LOCAL", "false", "Deliver notices to push services at private and loopback addresses too, for tests. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.PushLocal }),
 	boolean("COMANDA_ACCESS_LOG", "on", "Log one record per request.", func(c *Config) *bool { return &c.AccessLog }),
 }
 

@@ -28,6 +28,8 @@ import (
 	"comanda/internal/limit"
 	"comanda/internal/limit/limitredis"
 	"comanda/internal/live"
+	"comanda/internal/notice"
+	"comanda/internal/notice/noticesql"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordermail/ordermailsql"
@@ -115,6 +117,8 @@ type Core struct {
 	Cache              *tagcache.Cache // nil: every value is computed
 	Metrics            *metrics
 	Live               *live.Hub
+	Notices            *notice.Service
+	NoticeStore        *noticesql.Store
 
 	CatalogServices cataloghttp.Services
 	images          web.Photos
@@ -137,6 +141,8 @@ type Core struct {
 
 	mirror *stockredis.Cache    // its copy in the embedded store
 	behind map[stock.Scope]bool // scopes whose copy is older; only the loop of the copies uses it
+
+	pushKey *pushKey
 
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
@@ -180,6 +186,7 @@ func NewCore(ctx context.Context, d Deps) (*Core, error) {
 	k.wireOrders(d.Metrics)
 	k.SharedCarts = &cart.SharedService{Store: k.CartStore, LiveMenus: k.LiveMenus, Phones: k.OrderReader, Now: k.DB.Now}
 	k.wireAnalytics(d.Metrics)
+	k.wireNotices()
 	k.wireLive(d.Metrics)
 	if err := k.wireIdentity(ctx, d.Metrics); err != nil {
 		k.Close()
@@ -282,17 +289,21 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	return k.Stock.ResetRebuilds(ctx, from)
 }
 
-// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil, and emails and flags zero,
-// if the caller needs only their names and queues.
-func Consumers(desk *stocksql.Reservations, emails ordermailsql.Queue, flags orderingsql.ExpiryFlags) []inbox.Consumer {
-	return append([]inbox.Consumer{orderingsql.Daybook(), emails.Consumer(), flags.Consumer()}, desk.Consumers()...)
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil, and the others zero, if the
+// caller needs only their names and queues.
+func Consumers(
+	desk *stocksql.Reservations, emails ordermailsql.Queue, flags orderingsql.ExpiryFlags, notices noticesql.Consumer,
+) []inbox.Consumer {
+	return append([]inbox.Consumer{
+		orderingsql.Daybook(), emails.Consumer(), flags.Consumer(), notices.Consumer(),
+	}, desk.Consumers()...)
 }
 
 // consumers returns the event consumers of this process.
 func (k *Core) consumers() []inbox.Consumer {
 	return Consumers(k.Reservations, ordermailsql.Queue{Now: k.DB.Now, Sends: func(context.Context) (bool, error) {
 		return k.house.Load().config.SMTPURL != "", nil
-	}}, expiryFlags(k.DB, func(context.Context) (account.TrustRules, error) { return k.trustRules(), nil }))
+	}}, expiryFlags(k.DB, func(context.Context) (account.TrustRules, error) { return k.trustRules(), nil }), k.noticeConsumer())
 }
 
 // dayEnds returns the end of a scope's business day.

@@ -10,13 +10,16 @@ import (
 // wireLive notifies live streams of every change, here and in other processes. A process never forwards a notification
 // that it received.
 func (k *Core) wireLive(reg prometheus.Registerer) {
-	k.Live = live.New(k.Redis, live.Handlers{Changed: k.received, Missed: k.receivedAny}, reg)
+	k.Live = live.New(k.Redis, live.Handlers{
+		Changed: k.received, Missed: k.receivedAny, Noticed: k.Notices.Received, NoticesMissed: k.Notices.ReceivedAny,
+	}, reg)
 	k.Ledger.Subscriptions().OnChange = k.Live.NotifyOrders
 	k.Menus.OnChange = func(branch int64) {
 		k.LiveMenus.MenuChanged(branch)
 		k.Live.NotifyMenu(branch)
 	}
 	k.SharedCarts.OnChange = k.Live.NotifyCart
+	k.Notices.OnChange = k.Live.NotifyReaders
 	k.Orders.CartOrdered = k.SharedCarts.Changed
 	k.Floor.OnChange = func(branch int64) {
 		k.Ledger.Subscriptions().Notify(branch)

@@ -64,6 +64,7 @@ func (c Config) validateReach() error {
 		on   bool
 	}{
 		{"COMANDA_SANDBOX_PAYMENTS", c.SandboxPayments}, {"COMANDA_SIMULATORS", c.Simulators}, {"--demo", c.demo},
+		{"COMANDA_PUSH_LOCAL", c.PushLocal},
 	} {
 		if toy.on && !c.DemoLAN {
 			return fmt.Errorf("configuration: %s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, onlyLoopback)

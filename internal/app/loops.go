@@ -122,7 +122,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 	if k.keepsDocuments() {
 		loops = append(loops, k.verifyLoop())
 	}
-	return slices.Concat(loops, k.rankingLoops(), k.mailLoops(log, reg))
+	return slices.Concat(loops, k.rankingLoops(), k.mailLoops(log, reg), k.pushLoops(log, reg))
 }
 
 // sweeper expires unpaid orders whose deadline has passed (I10). Each round expires all orders that are due in SQL,
@@ -261,6 +261,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if err := k.purgeActivity(ctx, now); err != nil {
+		return err
+	}
+	if err := k.NoticeStore.Purge(ctx, now, noticeRetention); err != nil {
 		return err
 	}
 	return k.purgeTombstones(ctx)

@@ -28,6 +28,10 @@ type cell struct {
 	wants string
 }
 
+// pushBody is a browser's subscription, with the keys of RFC 8291, appendix A.
+const pushBody = `{"endpoint":"https://push.example/{key}","locale":"vi","keys":{"auth":"BTBZMqHH6r4Tts7J_aSIgg",` +
+	`"p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"}}`
+
 // matrix has the expected answers of every route. A route that is missing here fails the test, so that its author
 // decides.
 var matrix = map[string]cell{
@@ -49,6 +53,7 @@ var matrix = map[string]cell{
 	"GET /cis/branch/{branchId}/popular":     {path: "/cis/branch/1/popular", wants: all("+")},
 	"GET /cis/branch/{branchId}/suggestions": {path: "/cis/branch/1/suggestions?q=pho", wants: all("+")},
 	"GET /branches":                          {wants: all("+")},
+	"GET /cis/push-key":                      {wants: all("+")},
 	"GET /categories":                        {wants: all("+")},
 	"GET /dishes":                            {wants: all("+")},
 	"GET /dishes/{id}":                       {path: "/dishes/4", wants: all("+")},
@@ -88,28 +93,44 @@ var matrix = map[string]cell{
 		path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", body: `{"itemId":"{item}","qty":1}`, wants: guests("+", "n"),
 	},
 	"DELETE /cis/visit/{visitId}/cart/lines/{lineId}": {path: "/cis/visit/{guestvisit}/cart/lines/matrix-1", wants: guests("+", "n")},
-	"POST /cis/views": {body: `{"viewed":["5"],"pages":["menu"],"searches":["pho"]}`, wants: guests("+", "+")},
+	"POST /cis/views":                                {body: `{"viewed":["5"],"pages":["menu"],"searches":["pho"]}`, wants: guests("+", "+")},
+	"GET /cis/notices":                               {wants: guests("+", "+")},
+	"GET /cis/notices/events":                        {wants: guests("+", "+")},
+	"POST /cis/notices/{id}/read":                    {path: "/cis/notices/{guestnotice}/read", wants: guests("+", "n")},
+	"POST /cis/notices/read":                         {body: `{"upTo":"{guestnotice}"}`, wants: guests("+", "+")},
+	"GET /cis/notice-choices":                        {wants: guests("+", "+")},
+	"PUT /cis/notice-choices":                        {body: `{"choices":[{"kind":"ORDER_PAID","bell":true,"push":true}]}`, wants: guests("+", "+")},
+	"POST /cis/push":                                 {body: pushBody, wants: guests("+", "+")},
+	"DELETE /cis/push/{id}":                          {path: "/cis/push/" + strings.Repeat("a", 64), wants: guests("+", "+")},
 	"GET /cis/branch/{branchId}/availability/events": {path: "/cis/branch/1/availability/events", wants: guests("+", "+")},
 
 	// The caller's own account.
-	"POST /auth/logout":        {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
-	"GET /me":                  {wants: accounts("+", "+")},
-	"PATCH /me":                {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
-	"POST /me/email":           {body: `{"currentPassword":"{password}","email":"{mail}"}`, wants: accounts("+", "+")},
-	"POST /me/email/confirm":   {body: `{"email":"x@matrix.example","code":"123456"}`, wants: accounts("i", "i")},
-	"POST /me/password":        {body: `{"currentPassword":"{password}","newPassword":"{password}"}`, wants: accounts("+", "+")},
-	"PUT /me/pin":              {body: `{"password":"{password}","pin":"1111"}`, wants: "uuu" + "ff" + strings.Repeat("i", 8) + "ff" + "f"},
-	"DELETE /me/pin":           {wants: accounts("+", "+")},
-	"GET /auth/pin":            {wants: "uuu" + "ff" + strings.Repeat("+", 10) + "f"},
-	"POST /auth/pin":           {body: `{"userId":"1","pin":"2580"}`, wants: accounts("f", "f")},
-	"GET /me/permissions":      {wants: accounts("+", "+")},
-	"GET /me/mail":             {wants: accounts("+", "+")},
-	"PUT /me/mail":             {body: `{"orderReceived":true,"orderReady":true}`, wants: accounts("+", "+")},
-	"POST /me/views":           {body: `{"opened":["5"],"branchId":"1"}`, wants: accounts("+", "+")},
-	"GET /me/dishes":           {wants: accounts("+", "+")},
-	"DELETE /me/dishes":        {wants: accounts("+", "+")},
-	"GET /me/sessions":         {wants: accounts("+", "+")},
-	"DELETE /me/sessions/{id}": {path: "/me/sessions/{session}", wants: accounts("+", "n")},
+	"POST /auth/logout":          {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
+	"GET /me":                    {wants: accounts("+", "+")},
+	"PATCH /me":                  {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
+	"POST /me/email":             {body: `{"currentPassword":"{password}","email":"{mail}"}`, wants: accounts("+", "+")},
+	"POST /me/email/confirm":     {body: `{"email":"x@matrix.example","code":"123456"}`, wants: accounts("i", "i")},
+	"POST /me/password":          {body: `{"currentPassword":"{password}","newPassword":"{password}"}`, wants: accounts("+", "+")},
+	"PUT /me/pin":                {body: `{"password":"{password}","pin":"1111"}`, wants: "uuu" + "ff" + strings.Repeat("i", 8) + "ff" + "f"},
+	"DELETE /me/pin":             {wants: accounts("+", "+")},
+	"GET /auth/pin":              {wants: "uuu" + "ff" + strings.Repeat("+", 10) + "f"},
+	"POST /auth/pin":             {body: `{"userId":"1","pin":"2580"}`, wants: accounts("f", "f")},
+	"GET /me/permissions":        {wants: accounts("+", "+")},
+	"GET /me/mail":               {wants: accounts("+", "+")},
+	"PUT /me/mail":               {body: `{"orderReceived":true,"orderReady":true}`, wants: accounts("+", "+")},
+	"POST /me/views":             {body: `{"opened":["5"],"branchId":"1"}`, wants: accounts("+", "+")},
+	"GET /me/dishes":             {wants: accounts("+", "+")},
+	"DELETE /me/dishes":          {wants: accounts("+", "+")},
+	"GET /me/notices":            {wants: accounts("+", "+")},
+	"GET /me/notices/events":     {wants: accounts("+", "+")},
+	"POST /me/notices/{id}/read": {path: "/me/notices/{membernotice}/read", wants: accounts("+", "n")},
+	"POST /me/notices/read":      {body: `{"upTo":"{membernotice}"}`, wants: accounts("+", "+")},
+	"GET /me/notice-choices":     {wants: accounts("+", "+")},
+	"PUT /me/notice-choices":     {body: `{"choices":[{"kind":"ORDER_PAID","bell":true,"push":true}]}`, wants: accounts("+", "+")},
+	"POST /me/push":              {body: pushBody, wants: accounts("+", "+")},
+	"DELETE /me/push/{id}":       {path: "/me/push/" + strings.Repeat("a", 64), wants: accounts("+", "+")},
+	"GET /me/sessions":           {wants: accounts("+", "+")},
+	"DELETE /me/sessions/{id}":   {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
 	// The caller's own cart and orders. No path names another account's cart; its lines have ids.
 	"GET /cart":                         {wants: accounts("+", "+")},

@@ -289,6 +289,10 @@ func (f *fixture) make(w string) string {
 		return f.field("owner", "POST", "/api/users", body, "id")
 	case "{member}":
 		return f.field("owner", "POST", "/api/users", fmt.Sprintf(`{"email":%q,"roleId":%q}`, f.make("{mail}"), f.role("USER")), "id")
+	case "{membernotice}":
+		return f.notice(f.fill("{memberorder}"))
+	case "{guestnotice}":
+		return f.notice(f.fill("{order}"))
 	case "{flag}":
 		return f.field("owner", "POST", f.fill("/api/users/{member}/flags"), `{"kind":"NO_SHOW"}`, "id")
 	}

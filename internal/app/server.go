@@ -25,6 +25,7 @@ import (
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/notice/noticehttp"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/price/pricehttp"
 	"comanda/internal/report/reporthttp"
@@ -112,6 +113,7 @@ func (k *Core) register(a *httpapi.API) {
 	carthttp.Guests(a, k.SharedCarts, guestCarts{k.Guests})
 	reporthttp.Register(a, k.Reports)
 	analyticshttp.Register(a, k.Analytics, k.Activity, viewers{k.Guests})
+	noticehttp.Register(a, k.Notices, noticeGuests{k.Guests}, k.noticeBranches, k.pushKey.public)
 	stockhttp.Inventory(a, k.stockServices())
 	stockhttp.Staff(a, k.stockServices())
 	systemhttp.Register(a, k.systemService())

@@ -11,6 +11,7 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/event/rabbit"
 	"comanda/internal/keyspace"
+	"comanda/internal/notice/noticesql"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordermail/ordermailsql"
 	"comanda/internal/redisdb"
@@ -37,7 +38,9 @@ func OpenSystem(c Config, db *sqldb.DB, redis *redisdb.DB) (s *system.Service, s
 		stored, err := c.WithStored(ctx, db)
 		return stored.trust(), err
 	})
-	consumers := Consumers(reservations, emails, flags)
+	// Bells of the running servers find the notices at their next poll.
+	notices := noticesql.Consumer{Now: db.Now, Changed: func(...string) {}}
+	consumers := Consumers(reservations, emails, flags, notices)
 	return system.NewService(system.Config{DB: db, Redis: redis, Consumers: consumers}), reservations.Stop
 }
 
@@ -93,7 +96,7 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
 	}
 	if c.AMQPURL != "" {
-		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{})
+		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{}, noticesql.Consumer{})
 		connections.Broker = new(c.rabbit(consumers, slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	}
 	return Diagnosis{

@@ -156,6 +156,7 @@ func (s *installation) useBroker() {
 	for _, q := range []string{
 		"order.payment.await.q", "order.expired.q", "store.order.paid", "store.order.canceled", "comanda.daybook",
 		"comanda.daybook.dlq", "comanda.order_mail", "comanda.order_mail.dlq", "comanda.trust", "comanda.trust.dlq",
+		"comanda.notices", "comanda.notices.dlq",
 		"inventory.order.created", "inventory.order.confirmed", "inventory.order.cancel.requested",
 		"inventory.order.created.dlq", "inventory.order.confirmed.dlq", "inventory.order.cancel.requested.dlq",
 	} {

@@ -115,6 +115,15 @@ type Progressed struct {
 	To       string `json:"to" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,VOIDED" doc:"VOIDED: the kitchen acknowledged the refund; the order's status does not change."`
 }
 
+// Called is the payload of visit.called. The event has no sequence number, because visits have no version.
+type Called struct {
+	VisitID  string `json:"visitId"`
+	BranchID int64  `json:"branchId,string"`
+	TableID  int64  `json:"tableId,string"`
+	Table    string `json:"table" doc:"Label of the table."`
+	Reason   string `json:"reason" enum:"BILL,HELP,WATER"`
+}
+
 // Payloads of inventory events. The reference specifies orderId, itemId and quantity (inventory-tcc.md); a reservation
 // has any number of items.
 

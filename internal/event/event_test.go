@@ -80,7 +80,7 @@ func TestDecode_refuses(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	exchanges := map[string]string{"order": "order.events", "reservation": "lmall.events", "stock_item": "lmall.events"}
+	exchanges := map[string]string{"order": "order.events", "visit": "order.events", "reservation": "lmall.events", "stock_item": "lmall.events"}
 	seen := map[string]bool{}
 	for _, typ := range event.Types() {
 		if seen[typ.Name] {
@@ -155,6 +155,7 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 			event.OrderRefundDue.New(at, id, 3, branch, due),
 			event.OrderRefunded.New(at, id, 4, branch, due),
 			event.OrderProgressed.New(at, id, 5, branch, event.Progressed{OrderID: id, BizDate: date, From: "READY", To: "SERVED"}),
+			event.VisitCalled.New(at, id, 0, branch, event.Called{VisitID: id, BranchID: branch, TableID: 3, Table: "A1", Reason: "BILL"}),
 			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, BranchID: event.LenientID(branch), Items: items}),
 			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, ItemID: "rice", Quantity: 1, TTLSeconds: 5}),
 			event.ExternalOrderConfirmed.New(at, id, 0, branch, event.ReservationRef{OrderID: id}),

@@ -44,6 +44,8 @@ var (
 		"Money of an order was refunded to the payer.")
 	OrderProgressed = define[Progressed]("order.progressed", "order",
 		"The kitchen advanced an order by one step, or recalled it.")
+	VisitCalled = define[Called]("visit.called", "visit",
+		"Guests of a table called staff. Published once per call, however often they repeat it before it is answered.")
 )
 
 // Inventory events (inventory-tcc.md). The first three are commands from other systems.
@@ -76,6 +78,7 @@ var (
 // published.
 var registry = []Type{
 	OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type, OrderProgressed.Type,
+	VisitCalled.Type,
 	ExternalOrderCreated.Type, ExternalOrderConfirmed.Type, ExternalOrderCancelRequested.Type,
 	InventoryReserved.Type, InventoryRefused.Type, InventoryReleased.Type,
 	InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,

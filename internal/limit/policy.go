@@ -47,6 +47,8 @@ var policies = []Policy{
 	{Name: "call_visit", Interval: 20 * time.Second, Burst: 6, Action: "call_visit"},
 	// A phone reports at most every few seconds what was looked at; more often only adds false views.
 	{Name: "views_device", Interval: 2 * time.Second, Burst: 15, Local: true},
+	// A browser subscribes once, and again when its subscription or its language changes.
+	{Name: "push_reader", Interval: 10 * time.Second, Burst: 10, Local: true},
 	// Staff correct a setting and test again. Each test waits seconds for another company's server, or sends a
 	// message.
 	{Name: "settings_test", Interval: 10 * time.Second, Burst: 6, Action: "settings_test"},

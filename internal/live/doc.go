@@ -6,5 +6,5 @@
 //	W1 notifying never blocks and never fails; a notification that cannot be sent is dropped
 //	W2 notifications within a few milliseconds are sent as one message of bounded size
 //	W3 after every (re)subscription all streams reload, because messages may have been missed
-//	W4 a message names orders and branches only: no guests, no tokens, no amounts
+//	W4 a message names orders, branches, visits and readers by their ids only: no tokens, no amounts
 package live

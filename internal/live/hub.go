@@ -37,6 +37,10 @@ type PubSub interface {
 type Handlers struct {
 	Changed func(Change)
 	Missed  func() // messages may have been missed: all streams reload (W3)
+	// Noticed is called with readers whose notices have changed, see NotifyReaders, and NoticesMissed when such messages
+	// may have been missed. They have a subscription of their own.
+	Noticed       func(readers ...string)
+	NoticesMissed func()
 }
 
 // Hub sends this process's changes to other processes and receives theirs. It is safe for concurrent use. self is
@@ -50,6 +54,7 @@ type Hub struct {
 
 	mu      sync.Mutex
 	waiting map[int64]*Change
+	readers map[string]struct{}
 }
 
 // New returns a hub, which sends and receives while its loops run. The loops come from Loops. Without them changes are
@@ -57,7 +62,7 @@ type Hub struct {
 func New(pubsub PubSub, handlers Handlers, reg prometheus.Registerer) *Hub {
 	return &Hub{
 		pubsub: pubsub, handlers: handlers, self: rand.Text()[:12], m: newMetrics(reg), wake: make(chan struct{}, 1),
-		waiting: map[int64]*Change{},
+		waiting: map[int64]*Change{}, readers: map[string]struct{}{},
 	}
 }
 
@@ -82,6 +87,27 @@ func (h *Hub) NotifyCart(branch int64, visit string) {
 	h.notify(branch, func(c *Change) { c.addCart(visit) })
 }
 
+// NotifyReaders reports that the notices of readers have changed: accounts, visits, guests or a branch's staff, by the
+// names of keyspace.Notifications. Call it after the commit.
+func (h *Hub) NotifyReaders(readers ...string) {
+	h.mu.Lock()
+	for _, r := range readers {
+		if len(h.readers) < maxWaiting { // full while sending fails: drop it, bells poll anyway (W1)
+			h.readers[r] = struct{}{}
+		}
+	}
+	h.mu.Unlock()
+	h.awake()
+}
+
+// awake makes Send take what has been collected.
+func (h *Hub) awake() {
+	select {
+	case h.wake <- struct{}{}:
+	default: // a wake-up is pending already
+	}
+}
+
 // notify records a change of a branch for the next message. Several changes of a branch before the next message become
 // one Change. The lock is held for a map access only, never during a call of Redis, so a slow Redis does not delay
 // requests (W1).
@@ -96,10 +122,7 @@ func (h *Hub) notify(branch int64, note func(*Change)) {
 		note(c)
 	}
 	h.mu.Unlock()
-	select {
-	case h.wake <- struct{}{}:
-	default: // a wake-up is pending already
-	}
+	h.awake()
 }
 
 // Loops returns the loops to run in every process that changes data or serves streams. Both Run functions last until
@@ -108,6 +131,7 @@ func (h *Hub) Loops() []worker.Loop {
 	return []worker.Loop{
 		{Name: "live_tell", Run: h.Send, Every: batchInterval},
 		{Name: "live_hear", Run: h.Receive, Every: resubscribePause},
+		{Name: "notices_hear", Run: h.ReceiveNotices, Every: resubscribePause},
 	}
 }
 
@@ -136,21 +160,30 @@ func (h *Hub) Send(ctx context.Context) error {
 func (h *Hub) flush(ctx context.Context) {
 	h.mu.Lock()
 	// The whole map is taken, so that notify can add changes to an empty one while the messages are being sent.
-	waiting := h.waiting
-	h.waiting = map[int64]*Change{}
+	waiting, readers := h.waiting, h.readers
+	h.waiting, h.readers = map[int64]*Change{}, map[string]struct{}{}
 	h.mu.Unlock()
 	changes := seq.Map(slices.Collect(maps.Values(waiting)), func(c *Change) Change { return *c })
 	for batch := range slices.Chunk(changes, branchesPerMessage) {
-		text, err := json.Marshal(message{h.self, batch})
-		if err == nil {
-			err = h.pubsub.Publish(ctx, keyspace.LiveUpdates(), string(text))
-		}
-		if err != nil {
-			h.m.lost.Inc()
-			continue
-		}
-		h.m.out.Inc()
+		h.publish(ctx, keyspace.LiveUpdates(), message{From: h.self, Changes: batch})
 	}
+	// Each reader has a channel, so that other programs can follow one person too.
+	for r := range readers {
+		h.publish(ctx, keyspace.Notifications(r), message{From: h.self, To: r})
+	}
+}
+
+// publish sends a message and counts the result.
+func (h *Hub) publish(ctx context.Context, c keyspace.Channel, m message) {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = h.pubsub.Publish(ctx, c, string(text))
+	}
+	if err != nil {
+		h.m.lost.Inc()
+		return
+	}
+	h.m.out.Inc()
 }
 
 // branchesPerMessage keeps a message below maxMessage: a branch with 256 orders takes 7.5 KB.
@@ -171,6 +204,26 @@ func (h *Hub) Receive(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// ReceiveNotices is Receive for the readers of notices. Like all streams, bells reload after a new subscription.
+func (h *Hub) ReceiveNotices(ctx context.Context) error {
+	err := h.pubsub.Subscribe(ctx, keyspace.AllNotifications(), h.handlers.NoticesMissed, h.noticed)
+	if fault.KindOf(err) == fault.Unavailable {
+		return nil // as in Receive
+	}
+	return err
+}
+
+// noticed passes the reader of a message to the handler. A message that cannot be read is dropped, because bells poll
+// anyway.
+func (h *Hub) noticed(text string) {
+	m, ok := read(text, h.self)
+	if !ok || m.To == "" {
+		return
+	}
+	h.m.in.Inc()
+	h.handlers.Noticed(m.To)
 }
 
 // subscribed makes all streams of this process reload. It is called when the server has confirmed the subscription:

@@ -28,15 +28,22 @@ type process struct {
 	*live.Hub
 	received chan live.Change
 	missed   chan struct{}
+	noticed  chan string // readers; an empty text when messages may have been missed
 	reg      *prometheus.Registry
 }
 
 func run(t *testing.T, wire live.PubSub) *process {
 	t.Helper()
-	p := &process{received: make(chan live.Change, 1024), missed: make(chan struct{}, 64), reg: prometheus.NewRegistry()}
+	p := &process{received: make(chan live.Change, 1024), missed: make(chan struct{}, 64), noticed: make(chan string, 1024), reg: prometheus.NewRegistry()}
 	p.Hub = live.New(wire, live.Handlers{
 		Changed: func(c live.Change) { p.received <- c },
 		Missed:  func() { p.missed <- struct{}{} },
+		Noticed: func(readers ...string) {
+			for _, r := range readers {
+				p.noticed <- r
+			}
+		},
+		NoticesMissed: func() { p.noticed <- "" },
 	}, p.reg)
 	jobs, log := worker.NewMetrics(p.reg), slog.New(slog.DiscardHandler)
 	for _, l := range p.Loops() {
@@ -63,6 +70,15 @@ func (p *process) receives(t *testing.T, want live.Change) {
 		got.Orders = append(got.Orders, c.Orders...)
 		got.Carts, got.Cart = append(got.Carts, c.Carts...), got.Cart || c.Cart
 		got.Left, got.Menu, got.Floor = got.Left || c.Left, got.Menu || c.Menu, got.Floor || c.Floor
+	}
+}
+
+// reader returns the next reader that is noticed. Two hubs on one client both learn of each subscription.
+func (p *process) reader() string {
+	for {
+		if r := <-p.noticed; r != "" {
+			return r
+		}
 	}
 }
 
@@ -98,6 +114,16 @@ func TestHub(t *testing.T) {
 			north, south := run(t, a), run(t, b)
 			<-north.missed // W3
 			<-south.missed
+			<-north.noticed
+			<-south.noticed
+			north.NotifyReaders("7", "vab", "7")
+			if got := map[string]bool{south.reader(): true, south.reader(): true}; !got["7"] || !got["vab"] {
+				t.Errorf("readers %v are noticed", got)
+			}
+			south.NotifyReaders("b3")
+			if got := north.reader(); got != "b3" {
+				t.Errorf("reader %q is noticed", got)
+			}
 			north.NotifyOrders(1, []string{"a", "b"})
 			south.receives(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
 			north.NotifyAvailability(2)
@@ -175,7 +201,11 @@ func (f *fake) Publish(_ context.Context, _ keyspace.Channel, message string) er
 	return f.fail
 }
 
-func (f *fake) Subscribe(ctx context.Context, _ keyspace.Channel, begun func(), received func(string)) error {
+func (f *fake) Subscribe(ctx context.Context, c keyspace.Channel, begun func(), received func(string)) error {
+	if c.IsPattern() { // the tests say messages on the other channel only
+		<-ctx.Done()
+		return nil
+	}
 	begun()
 	for {
 		select {

@@ -19,10 +19,11 @@ type Change struct {
 	Cart   bool     `json:"cart,omitempty"`  // any shared cart may have changed: there were more than maxCarts
 }
 
-// message is the JSON document sent through the channel.
+// message is the JSON document sent through a channel.
 type message struct {
 	From    string   `json:"from"` // sending process, which ignores its own messages
-	Changes []Change `json:"changes"`
+	Changes []Change `json:"changes,omitempty"`
+	To      string   `json:"to,omitempty"` // reader whose notices have changed
 }
 
 // Limits. Changes beyond them are not collected; longer messages are ignored.

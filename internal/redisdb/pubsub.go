@@ -16,7 +16,7 @@ var ErrChannel = errors.New("redisdb: a channel was not declared")
 // Publish sends a message to the current subscribers in all processes; having none is not an error. An embedded store
 // has no other processes to notify, so Publish does nothing there, and Subscribe waits without ever subscribing.
 func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message string) error {
-	if !channel.Valid() {
+	if !channel.Valid() || channel.IsPattern() {
 		return fmt.Errorf("redisdb: PUBLISH: %w", ErrChannel)
 	}
 	if db.embedded { // miniredis accepts no other command on a subscribed connection
@@ -27,7 +27,8 @@ func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message str
 	})
 }
 
-// Subscribe passes messages to received until ctx ends, which is not an error, or until the connection is lost. It
+// Subscribe passes messages of a channel, or of all channels of a pattern, to received until ctx ends, which is not an
+// error, or until the connection is lost. It
 // calls subscribed when the server has confirmed the subscription; earlier messages are not received. Both functions
 // run in the goroutine that reads the connection: they must not block and must not call Redis.
 //
@@ -48,14 +49,16 @@ func (db *DB) Subscribe(
 		return fmt.Errorf("redisdb: SUBSCRIBE: %w", ErrDown)
 	}
 	hooked := rueidis.WithOnSubscriptionHook(ctx, func(s rueidis.PubSubSubscription) {
-		if s.Kind == "subscribe" {
+		if s.Kind == "subscribe" || s.Kind == "psubscribe" {
 			subscribed()
 		}
 	})
 	name := db.cfg.Namespace.Channel(channel)
-	err := (*c).Receive(hooked, (*c).B().Subscribe().Channel(name).Build(), func(m rueidis.PubSubMessage) {
-		received(m.Message)
-	})
+	command := (*c).B().Subscribe().Channel(name).Build()
+	if channel.IsPattern() {
+		command = (*c).B().Psubscribe().Pattern(name).Build()
+	}
+	err := (*c).Receive(hooked, command, func(m rueidis.PubSubMessage) { received(m.Message) })
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // ending with ctx is not an error
 	}

@@ -8,6 +8,8 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/event"
+	"comanda/internal/event/outbox"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 )
@@ -135,6 +137,11 @@ func (s *Store) Call(ctx context.Context, id string, reason visit.CallReason, no
 		added = n > 0
 		if v, _, err = selectVisit(ctx, tx, id); err == nil && !v.Open {
 			err = visit.ErrClosed
+		}
+		if err == nil && added {
+			outbox.Queue(tx, []event.Event{event.VisitCalled.New(now, v.ID, 0, v.BranchID, event.Called{
+				VisitID: v.ID, BranchID: v.BranchID, TableID: v.TableID, Table: v.TableLabel, Reason: string(reason),
+			})})
 		}
 		return err
 	})

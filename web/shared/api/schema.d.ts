@@ -2595,6 +2595,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cis/notice-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View which notices this phone gets */
+        get: operations["guest-notice-choices"];
+        /** Choose which notices this phone gets */
+        put: operations["guest-notice-choose"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the notices of a guest's visit, newest first */
+        get: operations["guest-notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/notices/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow the notices of a guest's visit live */
+        get: operations["guest-notices-events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/notices/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark the notices of a guest's visit as read on this phone, up to one */
+        post: operations["guest-notices-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/notices/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark a notice as read on this phone */
+        post: operations["guest-notice-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cis/order/create": {
         parameters: {
             query?: never;
@@ -2726,6 +2812,57 @@ export interface paths {
         /** Simulate a provider's notification; only where the sandbox is enabled */
         post: operations["mock-callback"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get notices of a guest's visit in this browser while the page is closed */
+        post: operations["guest-push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/push-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View the key with which browsers subscribe to notices */
+        get: operations["push-key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cis/push/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Get no more notices of a guest's visit in this browser */
+        delete: operations["guest-push-end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3059,6 +3196,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/notice-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** View which notices you get */
+        get: operations["me-notice-choices"];
+        /** Choose which notices you get */
+        put: operations["me-notice-choose"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your notices, newest first */
+        get: operations["me-notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/notices/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follow your notices live: the newest and the number of unread ones, then after every change */
+        get: operations["me-notices-events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/notices/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark your notices as read, up to one */
+        post: operations["me-notices-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/notices/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark one of your notices as read */
+        post: operations["me-notice-read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/password": {
         parameters: {
             query?: never;
@@ -3106,6 +3329,40 @@ export interface paths {
         post?: never;
         /** Remove your PIN */
         delete: operations["me-pin-remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get notices in this browser while the page is closed */
+        post: operations["me-push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/push/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Get no more notices in this browser */
+        delete: operations["me-push-end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3685,6 +3942,10 @@ export interface components {
             welcomeTitle: {
                 [key: string]: string;
             };
+        };
+        BrowserKeysStruct: {
+            auth: string;
+            p256dh: string;
         };
         CallInBody: {
             /** @enum {string} */
@@ -5141,6 +5402,82 @@ export interface components {
              * @description As a spreadsheet program numbers it; 0 for the whole file.
              */
             row: number;
+        };
+        NoticeBrowser: {
+            endpoint: string;
+            keys: components["schemas"]["BrowserKeysStruct"];
+            /**
+             * @description Language of the notices in this browser.
+             * @enum {string}
+             */
+            locale: "en" | "vi" | "zh-Hant";
+        };
+        NoticeChoice: {
+            /** @description In the list, and counted by the bell. */
+            bell: boolean;
+            /** @enum {string} */
+            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL";
+            /** @description In subscribed browsers while the page is closed. Not for the staff's kinds. */
+            push: boolean;
+        };
+        NoticeChoices: {
+            choices: components["schemas"]["NoticeChoice"][];
+        };
+        NoticePage: {
+            items: components["schemas"]["NoticeView"][];
+            /** @description Id of the newest notice. */
+            newest: string | null;
+            /** @description Pass it as before to get older notices; null if there are none. */
+            next: string | null;
+            /**
+             * Format: int64
+             * @description Number of all unread notices, at most 100.
+             */
+            unread: number;
+        };
+        NoticePushKeyView: {
+            /** @description Public key of this installation (RFC 8292) in base64url: applicationServerKey. */
+            key: string;
+        };
+        NoticeSubscribed: {
+            /** @description Ends the subscription. */
+            id: string;
+        };
+        NoticeUpTo: {
+            /** @description The newest notice that was shown; later ones stay unread. */
+            upTo: string;
+        };
+        NoticeView: {
+            /**
+             * Format: int64
+             * @description Of the refund, in minor units of the currency.
+             */
+            amount?: number;
+            branchId: string;
+            /** Format: date-time */
+            createdAt: string;
+            currency?: string;
+            id: string;
+            /** @description Name of the stock item. */
+            item?: string;
+            /** @enum {string} */
+            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL";
+            /**
+             * Format: int64
+             * @description Units of the stock item; omitted if it is sold out.
+             */
+            left?: number;
+            /** @description Of the order. */
+            number?: string;
+            /** @description null if it is not about an order. */
+            orderId: string | null;
+            /** @enum {string} */
+            orderKind?: "DINE_IN" | "PICKUP" | "DELIVERY";
+            read: boolean;
+            /** @enum {string} */
+            reason?: "BILL" | "HELP" | "WATER";
+            /** @description Label of the table that calls. */
+            table?: string;
         };
         OptionGroupAddInBody: {
             /** @enum {string} */
@@ -14514,6 +14851,210 @@ export interface operations {
             };
         };
     };
+    "guest-notice-choices": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-notice-choose": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeChoices"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-notices": {
+        parameters: {
+            query?: {
+                /** @description Only notices older than this one. */
+                before?: string;
+                limit?: number;
+            };
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticePage"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-notices-events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+                /** @description Id of the last received event; it is not sent again. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["NoticePage"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-notices-read": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeUpTo"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-notice-read": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "order-create": {
         parameters: {
             query?: never;
@@ -14799,6 +15340,103 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["OrderingMockCallbackOut"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-push": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeBrowser"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeSubscribed"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "push-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticePushKeyView"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "guest-push-end": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The customer token from the landing. */
+                "X-Customer-Token"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
@@ -15624,6 +16262,193 @@ export interface operations {
             };
         };
     };
+    "me-notice-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-notice-choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeChoices"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeChoices"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-notices": {
+        parameters: {
+            query?: {
+                /** @description Only notices older than this one. */
+                before?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticePage"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-notices-events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last received event; it is not sent again. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events with ids, and a comment after every 15 seconds without an event. The data of an event: */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["NoticePage"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-notices-read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeUpTo"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-notice-read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "me-password": {
         parameters: {
             query?: never;
@@ -15724,6 +16549,68 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoticeBrowser"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticeSubscribed"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-push-end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

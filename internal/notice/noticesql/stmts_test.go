@@ -1,0 +1,9 @@
+package noticesql
+
+import (
+	"testing"
+
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }
