@@ -42,14 +42,27 @@ function worker(mode: string): Plugin {
       const files = reached(bundle, skip).filter((name) => name.startsWith('assets/')).sort().map((name) => `/${name}`)
       const page = bundle[`${mode}.html`]
       const source = readFileSync(at('shared/serviceworker.js'), 'utf8')
-      const version = createHash('sha256').update(JSON.stringify([source, files, page && 'source' in page ? page.source : '']))
-      const written = JSON.stringify({ ...release, version: version.digest('hex').slice(0, 12), files })
+      const notices = mode === 'guest' ? noticeTexts() : {}
+      const version = createHash('sha256').update(JSON.stringify([source, files, page && 'source' in page ? page.source : '', notices]))
+      const written = JSON.stringify({ ...release, version: version.digest('hex').slice(0, 12), files, notices })
       this.emitFile({ type: 'asset', fileName: to, source: source.replace('__RELEASE__', () => written) })
       if (mode === 'guest') {
         this.emitFile({ type: 'asset', fileName: 'app/unregister.js', source: readFileSync(at('guest/unregister.js')) })
       }
     },
   }
+}
+
+/** The texts of notices by language and kind, for a service worker that shows one while no page is open. */
+function noticeTexts(): Record<string, Record<string, string | undefined>> {
+  const of = (language: string) => {
+    const all = JSON.parse(readFileSync(at(`shared/i18n/${language}.json`), 'utf8')) as Record<string, string>
+    return {
+      ORDER_PAID: all['notice.paid'], ORDER_READY: all['notice.ready'], ORDER_CANCELED: all['notice.canceled'],
+      ORDER_EXPIRED: all['notice.expired'], ORDER_REFUNDED: all['notice.refunded'], other: all['notice.title'],
+    }
+  }
+  return Object.fromEntries(['en', 'vi', 'zh-Hant'].map((language) => [language, of(language)]))
 }
 
 /** The names of styles and other files, and of the scripts that the entry can reach without the skipped modules. */

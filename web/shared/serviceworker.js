@@ -1,6 +1,6 @@
 // Caches an app's own files on the device, so that the app opens while the server is unreachable. It never caches answers
 // of the API: all other requests pass by this worker. vite.config.ts writes a copy for each app, with its release.
-const { prefix, version, page, pages, files, newestPage } = __RELEASE__
+const { prefix, version, page, pages, files, newestPage, notices } = __RELEASE__
 const patience = 4000 // ms to wait for the server's page if a cached one exists
 
 const kept = new Set(files)
@@ -25,6 +25,15 @@ async function forgetOld() {
 // The app sends this message when the user agrees to load a new release.
 self.addEventListener('message', (event) => {
   if (event.data === 'take over') void self.skipWaiting()
+})
+
+// Shows a notice that the server sends while the page is closed. A second notice of an order replaces the first one.
+self.addEventListener('push', (event) => {
+  const notice = event.data?.json() ?? {}
+  const texts = notices[notice.locale] ?? notices.en
+  const title = (texts[notice.kind] ?? texts.other).replace('{number}', notice.number ?? '')
+  const options = { tag: notice.order, icon: '/app/icon-192.png', lang: notice.locale, data: notice.url ?? page }
+  event.waitUntil(self.registration.showNotification(title, options))
 })
 
 self.addEventListener('notificationclick', (event) => {

@@ -11,6 +11,7 @@ import type {
   Registration, Session,
 } from './dto'
 import type { Views } from '../menu/views'
+import type { NoticePage, NoticeSource } from '../notices/source'
 import type { LiveOrderSource } from '../order/useLiveOrder'
 import type { Quoted } from '../pay/quote'
 import { Tokens } from './tokens'
@@ -170,18 +171,40 @@ export async function orders(page: number, size: number): Promise<{ items: Liste
   return { items: items ?? [], total }
 }
 
+/** How streams of the member get a token. */
+const streaming = {
+  headers: memberHeaders,
+  authorize: () => tokens.valid(),
+  async renew() {
+    const refused = tokens.bearer
+    await tokens.renew(refused)
+    return tokens.bearer !== '' && tokens.bearer !== refused
+  },
+}
+
 /** The requests and the stream of one order. */
 export function orderSource(id: string): LiveOrderSource<MemberOrder> {
   return {
+    ...streaming,
     fetch: () => own(() => client.GET('/orders/{id}', { params: { path: { id } } })),
     url: `/orders/${encodeURIComponent(id)}/events`,
-    headers: memberHeaders,
-    authorize: () => tokens.valid(),
-    async renew() {
-      const refused = tokens.bearer
-      await tokens.renew(refused)
-      return tokens.bearer !== '' && tokens.bearer !== refused
-    },
+  }
+}
+
+/** The member's notices. */
+export function memberNotices(id: string): NoticeSource {
+  return {
+    ...streaming,
+    key: `member:${id}`,
+    url: '/me/notices/events',
+    older: (before) => own(() => client.GET('/me/notices', { params: { query: { before } } })) as Promise<NoticePage>,
+    read: (notice) => own(() => client.POST('/me/notices/{id}/read', { params: { path: { id: notice } } })),
+    readAll: (upTo) => own(() => client.POST('/me/notices/read', { body: { upTo } })),
+    choices: async () => (await own(() => client.GET('/me/notice-choices'))).choices ?? [],
+    choose: async (choices) => (await own(() => client.PUT('/me/notice-choices', { body: { choices } }))).choices ?? [],
+    subscribe: (body) => own(() => client.POST('/me/push', { body })),
+    unsubscribe: (browser) => own(() => client.DELETE('/me/push/{id}', { params: { path: { id: browser } } })),
+    pageOf: (order) => `/shop/orders/${order}`,
   }
 }
 

@@ -84,7 +84,10 @@ export function useReadyAlert(order: Ref<Awaited>) {
   async function ask(): Promise<void> {
     const allowed = canNotify() ? await Notification.requestPermission() : 'denied'
     endAlert(order.value.id)
-    if (allowed === 'granted') store([...alerts.value, { ...order.value, by: 'notify' }])
+    if (allowed === 'granted') {
+      store([...alerts.value, { ...order.value, by: 'notify' }])
+      void import('../notices/auto').then(({ pushToo }) => pushToo(order.value.kind !== undefined)).catch(() => undefined)
+    }
     // A dismissed question may be asked again.
     else if (allowed === 'denied' && canVibrate()) store([...alerts.value, { ...order.value, by: 'vibrate' }])
   }

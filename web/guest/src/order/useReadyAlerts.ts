@@ -13,8 +13,9 @@ import {
 } from './readyalert'
 import { useLiveOrder, type LiveOrderSource } from './useLiveOrder'
 
-// The server allows a phone five streams. The menu and an order's page need one each.
-const maxStreams = 2
+// The server allows a phone five streams, and browsers open six connections. The menu, the bell and an order's page need one
+// each.
+const maxStreams = 1
 
 /**
  * Follows the orders whose guest wants an alert, whatever page is shown, and alerts once when an order is ready.
