@@ -2,6 +2,11 @@ package app
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
 	"testing"
 
 	"comanda/internal/event"
@@ -9,6 +14,8 @@ import (
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
 	"comanda/internal/notice"
+	"comanda/internal/notice/noticepush"
+	"comanda/internal/notice/noticetest"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
@@ -102,5 +109,49 @@ func TestNotices_of_one_process(t *testing.T) {
 			t.Errorf("%s receives %s", name, data)
 		default:
 		}
+	}
+}
+
+// A member's browser gets a notice of an order while the page is closed: from the subscription over the event to the push
+// service, which verifies this installation and decrypts the message. Then the service forgets the browser.
+func TestPush_of_one_process(t *testing.T) {
+	f := newFixture(t)
+	k, service := f.core, noticetest.NewPushService(t)
+	var key struct{ Key string }
+	f.must(f.ask("", "GET", "/cis/push-key", "")).into(t, &key)
+	service.Expect(key.Key)
+	service.Now = k.DB.Now
+	client := noticepush.NewHTTPClient(true, service.Roots())
+	t.Cleanup(client.CloseIdleConnections)
+	log := &strings.Builder{}
+	sender := &notice.PushSender{
+		Store: k.NoticeStore, Now: k.DB.Now, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Transport: &noticepush.Client{HTTP: client, Key: k.pushKey.get, Subject: k.pushSubject, Now: k.DB.Now},
+	}
+	f.must(f.ask("member", "PUT", "/me/notice-choices", `{"choices":[{"kind":"ORDER_PAID","bell":true,"push":true}]}`))
+	f.must(f.ask("member", "POST", "/me/push", fmt.Sprintf(`{"endpoint":%q,"locale":"zh-Hant","keys":{"p256dh":%q,"auth":%q}}`,
+		service.Endpoint(), service.Browser.P256dh(), service.Browser.AuthText())))
+	f.notice(f.order("SANDBOX")) // of a guest
+	f.notice(f.fill("{memberorder}"))
+	testenv.NoError(t, sender.RunOnce(t.Context()))
+	got, err := service.Messages()
+	if err != nil || len(got) != 1 {
+		t.Fatalf("received %+v, error %v, want one message", got, err)
+	}
+	var p notice.Payload
+	testenv.NoError(t, json.Unmarshal([]byte(got[0].Text), &p))
+	if p.Kind != notice.OrderPaid || p.URL != f.fill("/shop/orders/{memberorder}") || p.Locale != "zh-Hant" || p.Number == "" {
+		t.Errorf("payload %s", got[0].Text)
+	}
+	service.Answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	for range 2 { // the second notice finds no browser
+		f.notice(f.fill("{memberorder}"))
+		testenv.NoError(t, sender.RunOnce(t.Context()))
+	}
+	if b := testenv.Must(k.NoticeStore.Backlog(t.Context(), k.DB.Now()))(t); b.Pending != 0 || b.Dead != 0 {
+		t.Errorf("backlog %+v, want none", b)
+	}
+	if strings.Contains(log.String(), "secret-path") {
+		t.Errorf("the log contains the endpoint:\n%s", log)
 	}
 }

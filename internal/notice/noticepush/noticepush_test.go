@@ -3,28 +3,19 @@ package noticepush
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/ecdh"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"go.uber.org/goleak"
 
 	"comanda/internal/notice"
+	"comanda/internal/notice/noticetest"
 	"comanda/internal/testenv"
 )
 
@@ -35,169 +26,94 @@ func decode(t *testing.T, text string) []byte {
 	return testenv.Must(base64.RawURLEncoding.DecodeString(text))(t)
 }
 
-// RFC 8291, appendix A: the body is the published one, byte by byte.
+// RFC 8291, appendix A: the body is the published one, byte by byte. The receiver of the tests reads it too.
 func TestEncrypt_published_example(t *testing.T) {
+	const text = "When I grow up, I want to be a watermelon"
 	own := testenv.Must(ecdh.P256().NewPrivateKey(decode(t, "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")))(t)
 	testenv.Equal(t, base64.RawURLEncoding.EncodeToString(own.PublicKey().Bytes()),
 		"BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8")
 	to := testenv.Must(parseKeys(
 		"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "BTBZMqHH6r4Tts7J_aSIgg"))(t)
-	body := testenv.Must(encryptWith([]byte("When I grow up, I want to be a watermelon"), to, own, decode(t, "DGv6ra1nlYgDCS1FRnbzlw")))(t)
-	const want = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95" +
-		"bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+	body := testenv.Must(encryptWith([]byte(text), to, own, decode(t, "DGv6ra1nlYgDCS1FRnbzlw")))(t)
+	const want = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl" +
+		"7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
 	testenv.Equal(t, base64.RawURLEncoding.EncodeToString(body), want)
-	// The receiver of these tests reads the example too.
-	b := browser{testenv.Must(ecdh.P256().NewPrivateKey(decode(t, "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")))(t), to.auth}
-	testenv.Equal(t, string(b.decrypt(t, body)), "When I grow up, I want to be a watermelon")
-}
-
-// browser is a receiver of messages.
-type browser struct {
-	key  *ecdh.PrivateKey
-	auth []byte
-}
-
-func newBrowser(t *testing.T) browser {
-	t.Helper()
-	auth := make([]byte, 16)
-	_, _ = rand.Read(auth)
-	return browser{testenv.Must(ecdh.P256().GenerateKey(rand.Reader))(t), auth}
-}
-
-// decrypt reads a body of one record by RFC 8188.
-func (b browser) decrypt(t *testing.T, body []byte) []byte {
-	t.Helper()
-	salt, size, n := body[:16], binary.BigEndian.Uint32(body[16:20]), int(body[20])
-	id, sealed := body[21:21+n], body[21+n:]
-	if len(body) > 4096 || uint32(len(sealed)) > size {
-		t.Fatalf("a body of %d bytes with records of %d", len(body), size)
+	browser := noticetest.Browser{
+		Key:  testenv.Must(ecdh.P256().NewPrivateKey(decode(t, "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")))(t),
+		Auth: decode(t, "BTBZMqHH6r4Tts7J_aSIgg"),
 	}
-	shared := testenv.Must(b.key.ECDH(testenv.Must(ecdh.P256().NewPublicKey(id))(t)))(t)
-	key, nonce, err := contentKey(shared, b.auth, b.key.PublicKey().Bytes(), id, salt)
-	testenv.NoError(t, err)
-	box := testenv.Must(cipher.NewGCM(testenv.Must(aes.NewCipher(key))(t)))(t)
-	text := testenv.Must(box.Open(nil, nonce, sealed, nil))(t)
-	text = bytes.TrimRight(text, "\x00")
-	if text[len(text)-1] != 2 {
-		t.Fatal("the record is not the last one")
-	}
-	return text[:len(text)-1]
+	testenv.Equal(t, string(testenv.Must(browser.Decrypt(body))(t)), text)
 }
 
 func TestEncrypt(t *testing.T) {
-	b := newBrowser(t)
-	to := keys{b.key.PublicKey(), b.auth}
+	b := noticetest.NewBrowser()
+	to := testenv.Must(parseKeys(b.P256dh(), b.AuthText()))(t)
 	seen := map[string]bool{}
 	for _, n := range []int{1, 100, MaxPayload} {
 		text := bytes.Repeat([]byte("x"), n)
 		body := testenv.Must(encrypt(text, to))(t)
-		if !bytes.Equal(b.decrypt(t, body), text) {
+		if !bytes.Equal(testenv.Must(b.Decrypt(body))(t), text) {
 			t.Errorf("a text of %d bytes is not read", n)
 		}
-		if salt := string(body[:16]); seen[salt] {
+		if seen[string(body[:16])] {
 			t.Error("a salt is used twice")
-		} else {
-			seen[salt] = true
 		}
+		seen[string(body[:16])] = true
 	}
 	if _, err := encrypt(make([]byte, MaxPayload+1), to); err == nil {
 		t.Error("a text that is too long is encrypted")
 	}
 }
 
-// service is a push service that the test starts. It verifies and decrypts each message for its browser.
-type service struct {
-	*httptest.Server
-	t       *testing.T
-	browser browser
-	key     Key
-	answer  func(w http.ResponseWriter)
-	texts   []string
-	headers []http.Header
-}
-
-const secretPath = "/send/secret-path"
-
-func newService(t *testing.T) *service {
-	t.Helper()
-	s := &service{t: t, browser: newBrowser(t), key: testenv.Must(ParseKey(testenv.Must(NewKey())(t)))(t)}
-	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.answer != nil {
-			s.answer(w)
-			return
-		}
-		if r.Method != http.MethodPost || r.URL.Path != secretPath || r.Header.Get("Content-Encoding") != "aes128gcm" {
-			t.Errorf("%s %s with %v", r.Method, r.URL, r.Header)
-		}
-		s.verify(r.Header.Get("Authorization"))
-		s.texts = append(s.texts, string(s.browser.decrypt(t, testenv.Must(io.ReadAll(r.Body))(t))))
-		s.headers = append(s.headers, r.Header)
-		w.WriteHeader(http.StatusCreated)
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// verify checks the identity of the sender as RFC 8292 asks push services to do.
-func (s *service) verify(authorization string) {
-	token, key, ok := strings.Cut(strings.TrimPrefix(authorization, "vapid t="), ", k=")
-	if !ok || key != s.key.Public() {
-		s.t.Fatalf("Authorization: %s", authorization)
-	}
-	public := testenv.Must(ecdsa.ParseUncompressedPublicKey(elliptic.P256(), decode(s.t, key)))(s.t)
-	claims := jwt.RegisteredClaims{}
-	testenv.Must(jwt.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return public, nil },
-		jwt.WithValidMethods([]string{"ES256"}), jwt.WithAudience(s.URL), jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock)))(s.t)
-	if claims.Subject != "mailto:a@house.example" || claims.ExpiresAt.After(clock().Add(24*time.Hour)) {
-		s.t.Errorf("claims %+v", claims)
-	}
-}
-
 func clock() time.Time { return time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC) }
 
-// client returns a client that trusts the service's certificate.
-func (s *service) client(local bool) *Client {
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	h := NewHTTPClient(local, roots)
-	s.t.Cleanup(h.CloseIdleConnections)
-	return &Client{
-		HTTP: h, Key: func(context.Context) (Key, error) { return s.key, nil },
+// env is a push service that the test starts, and a client that trusts its certificate.
+type env struct {
+	*noticetest.PushService
+	t      *testing.T
+	client *Client
+}
+
+func newEnv(t *testing.T, local bool) *env {
+	t.Helper()
+	s := noticetest.NewPushService(t)
+	s.Now = clock
+	key := testenv.Must(ParseKey(testenv.Must(NewKey())(t)))(t)
+	s.Expect(key.Public())
+	h := NewHTTPClient(local, s.Roots())
+	t.Cleanup(h.CloseIdleConnections)
+	return &env{s, t, &Client{
+		HTTP: h, Key: func(context.Context) (Key, error) { return key, nil },
 		Subject: func() string { return "mailto:a@house.example" }, Now: clock,
-	}
+	}}
 }
 
-func (s *service) subscription() notice.Subscription {
-	return notice.Subscription{
-		Endpoint: s.URL + secretPath, P256dh: base64.RawURLEncoding.EncodeToString(s.browser.key.PublicKey().Bytes()),
-		Auth: base64.RawURLEncoding.EncodeToString(s.browser.auth),
-	}
+func (e *env) sendTo(endpoint string) error {
+	sub := notice.Subscription{Endpoint: endpoint, P256dh: e.Browser.P256dh(), Auth: e.Browser.AuthText()}
+	return e.client.Send(e.t.Context(), sub, []byte(`{"kind":"ORDER_READY"}`), 90*time.Second, "high")
 }
 
-func (s *service) send(c *Client) error {
-	return c.Send(s.t.Context(), s.subscription(), []byte(`{"kind":"ORDER_READY"}`), 90*time.Second, "high")
-}
-
-// A push service receives, verifies and decrypts a message, with its lifetime and its urgency.
+// A push service verifies the sender, and its browser decrypts the message, with its lifetime and its urgency.
 func TestClient_Send(t *testing.T) {
-	s := newService(t)
-	testenv.NoError(t, s.send(s.client(true)))
-	if len(s.texts) != 1 || s.texts[0] != `{"kind":"ORDER_READY"}` {
-		t.Errorf("received %q", s.texts)
+	e := newEnv(t, true)
+	testenv.NoError(t, e.sendTo(e.Endpoint()))
+	want := noticetest.Message{Text: `{"kind":"ORDER_READY"}`, TTL: "90", Urgency: "high", Subject: "mailto:a@house.example"}
+	if got, err := e.Messages(); err != nil || len(got) != 1 || got[0] != want {
+		t.Errorf("received %+v, error %v", got, err)
 	}
-	if h := s.headers[0]; h.Get("TTL") != "90" || h.Get("Urgency") != "high" {
-		t.Errorf("headers %v", h)
+	e.Expect("another")
+	if err := e.sendTo(e.Endpoint()); !errors.Is(err, notice.ErrRefused) {
+		t.Errorf("a message of a sender that the browser did not subscribe to: error %v", err)
 	}
 }
 
 // What the service answers decides whether the message is tried again. No error contains the endpoint's path (N5).
 func TestClient_answers(t *testing.T) {
-	s := newService(t)
-	c := s.client(true)
+	e := newEnv(t, true)
 	for name, a := range map[string]struct {
 		status int
 		after  string
-		want   error
+		want   error // nil: tried again
 	}{
 		"not found": {404, "", notice.ErrGone}, "gone": {410, "", notice.ErrGone},
 		"too many":                 {429, "120", notice.RetryLaterError{After: 2 * time.Minute}},
@@ -205,45 +121,44 @@ func TestClient_answers(t *testing.T) {
 		"too many, without a time": {429, "", nil}, "broken": {500, "", nil}, "refused": {403, "", notice.ErrRefused},
 		"too large": {413, "", notice.ErrRefused}, "redirect": {307, "", notice.ErrRefused},
 	} {
-		s.answer = func(w http.ResponseWriter) {
+		e.Answer(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "https://127.0.0.1/")
 			if a.after != "" {
 				w.Header().Set("Retry-After", a.after)
 			}
 			w.WriteHeader(a.status)
-		}
-		err := s.send(c)
-		passing := err != nil && !errors.Is(err, notice.ErrGone) && !errors.Is(err, notice.ErrRefused) && !errors.As(err, new(notice.RetryLaterError))
-		if a.want != nil && !errors.Is(err, a.want) || a.want == nil && !passing {
-			t.Errorf("%s: %v, want %v", name, err, a.want)
+		})
+		err := e.sendTo(e.Endpoint())
+		again := err != nil && !errors.Is(err, notice.ErrGone) && !errors.Is(err, notice.ErrRefused) &&
+			!errors.As(err, new(notice.RetryLaterError))
+		if a.want != nil && !errors.Is(err, a.want) || a.want == nil && !again {
+			t.Errorf("%s: error %v, want %v", name, err, a.want)
 		}
 		if strings.Contains(err.Error(), "secret-path") {
 			t.Errorf("%s: the error contains the endpoint: %v", name, err)
 		}
 	}
-	s.Close()
-	if err := s.send(c); err == nil || errors.Is(err, notice.ErrRefused) || strings.Contains(err.Error(), "secret-path") {
-		t.Errorf("without a server: %v", err)
+	e.Close()
+	if err := e.sendTo(e.Endpoint()); err == nil || errors.Is(err, notice.ErrRefused) || strings.Contains(err.Error(), "secret-path") {
+		t.Errorf("without a server: error %v", err)
 	}
 }
 
 // An endpoint at an address of this machine or of a private network is not connected to, whatever its name resolves to.
 func TestClient_connects_to_public_addresses_only(t *testing.T) {
-	s := newService(t)
-	s.answer = func(http.ResponseWriter) { t.Error("a private address was reached") }
-	c := s.client(false)
-	port := s.URL[strings.LastIndex(s.URL, ":"):]
+	e := newEnv(t, false)
+	port := e.URL[strings.LastIndex(e.URL, ":"):]
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254"} {
-		sub := s.subscription()
-		sub.Endpoint = "https://" + host + port + secretPath
-		if err := c.Send(t.Context(), sub, []byte("x"), time.Minute, "normal"); !errors.Is(err, errAddress) || !errors.Is(err, notice.ErrRefused) {
+		err := e.sendTo("https://" + host + port + noticetest.SecretPath)
+		if !errors.Is(err, errAddress) || !errors.Is(err, notice.ErrRefused) {
 			t.Errorf("endpoint at %s: error %v, want a refusal", host, err)
 		}
 	}
-	sub := s.subscription()
-	sub.Endpoint = "http" + strings.TrimPrefix(sub.Endpoint, "https")
-	if err := c.Send(t.Context(), sub, []byte("x"), time.Minute, "normal"); !errors.Is(err, notice.ErrRefused) {
-		t.Errorf("without TLS: %v", err)
+	if err := e.sendTo("http" + strings.TrimPrefix(e.Endpoint(), "https")); !errors.Is(err, notice.ErrRefused) {
+		t.Errorf("an endpoint without TLS: error %v, want a refusal", err)
+	}
+	if got, err := e.Messages(); len(got) > 0 || err != nil {
+		t.Errorf("a private address was reached: %v, %v", got, err)
 	}
 }
 
@@ -261,8 +176,7 @@ func TestPublic(t *testing.T) {
 }
 
 func TestKey_is_not_printed(t *testing.T) {
-	stored := testenv.Must(NewKey())(t)
-	k := testenv.Must(ParseKey(stored))(t)
+	k := testenv.Must(ParseKey(testenv.Must(NewKey())(t)))(t)
 	if k.String() != "[redacted]" || k.GoString() != "[redacted]" || len(decode(t, k.Public())) != 65 {
 		t.Errorf("key %s %#v", k, k)
 	}
