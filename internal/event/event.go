@@ -115,6 +115,17 @@ type Progressed struct {
 	To       string `json:"to" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,VOIDED" doc:"VOIDED: the kitchen acknowledged the refund; the order's status does not change."`
 }
 
+// Mismatched is the payload of order.amount_mismatch.
+type Mismatched struct {
+	OrderID   string         `json:"orderId"`
+	BranchID  int64          `json:"branchId,string"`
+	BizDate   string         `json:"bizDate" doc:"Business date of the branch, 2006-01-02."`
+	AttemptID string         `json:"attemptId"`
+	Requested int64          `json:"requested" doc:"In the currency's smallest unit."`
+	Reported  int64          `json:"reported" doc:"In the smallest unit of the reported currency."`
+	Currency  money.Currency `json:"currency" doc:"As reported."`
+}
+
 // Called is the payload of visit.called. The event has no sequence number, because visits have no version.
 type Called struct {
 	VisitID  string `json:"visitId"`

@@ -155,6 +155,9 @@ func TestSchema_every_payload_conforms(t *testing.T) {
 			event.OrderRefundDue.New(at, id, 3, branch, due),
 			event.OrderRefunded.New(at, id, 4, branch, due),
 			event.OrderProgressed.New(at, id, 5, branch, event.Progressed{OrderID: id, BizDate: date, From: "READY", To: "SERVED"}),
+			event.OrderAmountMismatch.New(at, id, 2, branch, event.Mismatched{
+				OrderID: id, BranchID: branch, BizDate: date, AttemptID: id, Requested: total, Reported: 1, Currency: money.VND,
+			}),
 			event.VisitCalled.New(at, id, 0, branch, event.Called{VisitID: id, BranchID: branch, TableID: 3, Table: "A1", Reason: "BILL"}),
 			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, BranchID: event.LenientID(branch), Items: items}),
 			event.ExternalOrderCreated.New(at, id, 0, branch, event.StockRequest{OrderID: id, ItemID: "rice", Quantity: 1, TTLSeconds: 5}),

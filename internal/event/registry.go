@@ -44,6 +44,9 @@ var (
 		"Money of an order was refunded to the payer.")
 	OrderProgressed = define[Progressed]("order.progressed", "order",
 		"The kitchen advanced an order by one step, or recalled it.")
+	OrderAmountMismatch = define[Mismatched]("order.amount_mismatch", "order",
+		"A gateway reported another amount than was requested, and the money has moved or may have moved. Published for each "+
+			"report; the order does not change.")
 	VisitCalled = define[Called]("visit.called", "visit",
 		"Guests of a table called staff. Published once per call, however often they repeat it before it is answered.")
 )
@@ -78,7 +81,7 @@ var (
 // published.
 var registry = []Type{
 	OrderPlaced.Type, OrderPaid.Type, OrderCanceled.Type, OrderRefundDue.Type, OrderRefunded.Type, OrderProgressed.Type,
-	VisitCalled.Type,
+	OrderAmountMismatch.Type, VisitCalled.Type,
 	ExternalOrderCreated.Type, ExternalOrderConfirmed.Type, ExternalOrderCancelRequested.Type,
 	InventoryReserved.Type, InventoryRefused.Type, InventoryReleased.Type,
 	InventorySold.Type, InventoryReturned.Type, InventoryLow.Type,

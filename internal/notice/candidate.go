@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"strconv"
 	"time"
 
 	"comanda/internal/event"
@@ -14,7 +15,7 @@ const ConsumerName = "notices"
 func Types() []string {
 	return []string{
 		event.OrderPaid.Name, event.OrderCanceled.Name, event.OrderRefunded.Name, event.OrderRefundDue.Name,
-		event.OrderProgressed.Name, event.InventoryLow.Name, event.VisitCalled.Name,
+		event.OrderAmountMismatch.Name, event.OrderProgressed.Name, event.InventoryLow.Name, event.VisitCalled.Name,
 	}
 }
 
@@ -64,6 +65,12 @@ func candidate(e event.Event) (d Candidate, wanted bool, err error) {
 		p, err := event.OrderRefundDue.Decode(e)
 		d.Kind, d.Data.Amount, d.Data.Currency = RefundDue, p.Amount, string(p.Currency)
 		return d, true, err
+	case event.OrderAmountMismatch.Name:
+		p, err := event.OrderAmountMismatch.Decode(e)
+		// Gateways repeat a report many times; one notice for each amount is enough.
+		d.EventID = "mismatch:" + p.AttemptID + ":" + strconv.FormatInt(p.Reported, 10) + string(p.Currency)
+		d.Kind, d.Data.Amount, d.Data.Currency = Mismatch, p.Reported, string(p.Currency)
+		return d, true, err
 	case event.OrderProgressed.Name:
 		p, err := event.OrderProgressed.Decode(e)
 		d.Kind = OrderReady
@@ -98,7 +105,7 @@ func (d Candidate) ForOrder(o OrderInfo) (n UserNotice, wanted bool) {
 	n = d.notice()
 	n.OrderID, n.Data.Number, n.Data.OrderKind = o.ID, ordering.ShortNumber(o.Number), o.Kind
 	switch {
-	case d.Kind == RefundDue:
+	case d.Kind == RefundDue, d.Kind == Mismatch:
 		n.Audience = BranchAudience(d.Branch)
 	case o.UserID != 0:
 		n.Audience = AccountAudience(o.UserID)

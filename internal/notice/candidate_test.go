@@ -29,17 +29,21 @@ func TestCandidates(t *testing.T) {
 		kind  notice.Kind // empty for none
 		to    notice.Audience
 	}{
-		"paid":                     {event.OrderPaid.New(at, "o", 2, 1, event.Paid{}), member, notice.OrderPaid, "7"},
-		"paid at the table":        {event.OrderPaid.New(at, "o", 2, 1, event.Paid{}), table, notice.OrderPaid, "vv"},
-		"ready":                    {progressed("PREPARING", "READY"), member, notice.OrderReady, "7"},
-		"ready, but refunded":      {progressed("PREPARING", "READY"), returned, "", ""},
-		"started":                  {progressed("ACCEPTED", "PREPARING"), member, "", ""},
-		"recalled":                 {progressed("SERVED", "READY"), member, "", ""},
-		"cancelled by the guest":   {canceled("USER_CANCELED"), member, "", ""},
-		"cancelled by the staff":   {canceled("STAFF_CANCELED"), member, notice.OrderCanceled, "7"},
-		"expired":                  {canceled("EXPIRED"), table, notice.OrderExpired, "vv"},
-		"refunded":                 {event.OrderRefunded.New(at, "o", 3, 1, event.RefundDue{Amount: 5, Currency: "VND"}), returned, notice.OrderRefunded, "7"},
-		"refund due":               {event.OrderRefundDue.New(at, "o", 3, 1, event.RefundDue{Amount: 5, Currency: "VND"}), member, notice.RefundDue, "b1"},
+		"paid":                   {event.OrderPaid.New(at, "o", 2, 1, event.Paid{}), member, notice.OrderPaid, "7"},
+		"paid at the table":      {event.OrderPaid.New(at, "o", 2, 1, event.Paid{}), table, notice.OrderPaid, "vv"},
+		"ready":                  {progressed("PREPARING", "READY"), member, notice.OrderReady, "7"},
+		"ready, but refunded":    {progressed("PREPARING", "READY"), returned, "", ""},
+		"started":                {progressed("ACCEPTED", "PREPARING"), member, "", ""},
+		"recalled":               {progressed("SERVED", "READY"), member, "", ""},
+		"cancelled by the guest": {canceled("USER_CANCELED"), member, "", ""},
+		"cancelled by the staff": {canceled("STAFF_CANCELED"), member, notice.OrderCanceled, "7"},
+		"expired":                {canceled("EXPIRED"), table, notice.OrderExpired, "vv"},
+		"refunded":               {event.OrderRefunded.New(at, "o", 3, 1, event.RefundDue{Amount: 5, Currency: "VND"}), returned, notice.OrderRefunded, "7"},
+		"refund due":             {event.OrderRefundDue.New(at, "o", 3, 1, event.RefundDue{Amount: 5, Currency: "VND"}), member, notice.RefundDue, "b1"},
+		"another amount": {
+			event.OrderAmountMismatch.New(at, "o", 3, 1, event.Mismatched{AttemptID: "a", Reported: 5, Currency: "VND"}), member,
+			notice.Mismatch, "b1",
+		},
 		"placed":                   {event.OrderPlaced.New(at, "o", 1, 1, event.Placed{}), member, "", ""},
 		"order without a customer": {event.OrderPaid.New(at, "o", 2, 1, event.Paid{}), notice.OrderInfo{ID: "o", Number: 1}, "", ""},
 	} {
@@ -55,11 +59,11 @@ func TestCandidates(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Kind != c.kind || got[0].Audience != c.to || got[0].EventID != c.event.ID || got[0].Data.Number != "A-001" {
+		if len(got) != 1 || got[0].Kind != c.kind || got[0].Audience != c.to || (got[0].EventID != c.event.ID) != (c.kind == notice.Mismatch) || got[0].Data.Number != "A-001" {
 			t.Errorf("%s calls for %+v", name, got)
 		}
 	}
-	for _, typ := range []string{"order.canceled", "order.refunded", "order.refund_due", "order.progressed", "inventory.low", "visit.called"} {
+	for _, typ := range []string{"order.canceled", "order.refunded", "order.refund_due", "order.amount_mismatch", "order.progressed", "inventory.low", "visit.called"} {
 		if _, err := notice.Candidates([]event.Event{{Type: typ, Payload: []byte("[")}}); err == nil {
 			t.Errorf("an unreadable %s is accepted", typ)
 		}

@@ -21,6 +21,7 @@ const (
 	StockLow      Kind = "STOCK_LOW" // with no units left: sold out
 	RefundDue     Kind = "REFUND_DUE"
 	TableCall     Kind = "TABLE_CALL"
+	Mismatch      Kind = "PAYMENT_MISMATCH" // a gateway reported another amount than was requested
 )
 
 // CustomerKinds returns the kinds for members and guests.
@@ -29,14 +30,14 @@ func CustomerKinds() []Kind {
 }
 
 // StaffKinds returns the kinds for the staff of a branch.
-func StaffKinds() []Kind { return []Kind{StockLow, RefundDue, TableCall} }
+func StaffKinds() []Kind { return []Kind{StockLow, RefundDue, TableCall, Mismatch} }
 
 // route is the route on which staff act on a notice. Who may not use it does not see the notice (N2).
 func (k Kind) route() authz.RouteKey {
 	switch k {
 	case StockLow:
 		return authz.RouteKey{Method: "GET", Path: "/api/stock/items"}
-	case RefundDue:
+	case RefundDue, Mismatch:
 		return authz.RouteKey{Method: "GET", Path: "/api/payments/exceptions"}
 	default:
 		return authz.RouteKey{Method: "POST", Path: "/api/visits/{id}/answer"}

@@ -188,7 +188,7 @@ func (s *Settle) decide(b *Batch) Result {
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}
 	a := b.Attempts[o.ID][i]
-	b.recordMismatch(s, a)
+	b.recordMismatch(o, s, a)
 	if s.State != payment.Review && s.differsFrom(a) { // the staff decide about payments under review
 		b.keepAttempt(a)
 		b.recordEvent(s, a, "AMOUNT_MISMATCH")
@@ -229,13 +229,18 @@ func (s *Settle) differsFrom(a payment.Attempt) bool {
 
 // recordMismatch records a differing amount if the money has moved or may have moved. Reports of failures need no
 // attention, whatever their amount.
-func (b *Batch) recordMismatch(s *Settle, a payment.Attempt) {
+func (b *Batch) recordMismatch(o *Order, s *Settle, a payment.Attempt) {
 	if s.State != payment.Paid && s.State != payment.Review || !s.differsFrom(a) {
 		return
 	}
+	currency := cmp.Or(s.Currency, a.Currency)
 	b.Mismatches = append(b.Mismatches, payment.AmountMismatch{
-		AttemptID: a.ID, OrderID: a.OrderID, Amount: s.Amount, Currency: cmp.Or(s.Currency, a.Currency), ReportedAt: b.Now,
+		AttemptID: a.ID, OrderID: a.OrderID, Amount: s.Amount, Currency: currency, ReportedAt: b.Now,
 	})
+	b.publish(event.OrderAmountMismatch.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Mismatched{
+		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, AttemptID: a.ID, Requested: a.Amount,
+		Reported: s.Amount, Currency: currency,
+	}))
 }
 
 // Sources of payment reports.

@@ -89,12 +89,12 @@ func (r routes) member(ctx context.Context) (notice.Reader, error) {
 // noticeView is a notice in an answer. Clients make its text.
 type noticeView struct {
 	ID        string    `json:"id"`
-	Kind      string    `json:"kind" enum:"ORDER_PAID,ORDER_READY,ORDER_CANCELED,ORDER_EXPIRED,ORDER_REFUNDED,STOCK_LOW,REFUND_DUE,TABLE_CALL"`
+	Kind      string    `json:"kind" enum:"ORDER_PAID,ORDER_READY,ORDER_CANCELED,ORDER_EXPIRED,ORDER_REFUNDED,STOCK_LOW,REFUND_DUE,TABLE_CALL,PAYMENT_MISMATCH"`
 	BranchID  string    `json:"branchId"`
 	OrderID   *string   `json:"orderId" doc:"null if it is not about an order."`
 	Number    string    `json:"number,omitempty" doc:"Of the order."`
 	OrderKind string    `json:"orderKind,omitempty" enum:"DINE_IN,PICKUP,DELIVERY"`
-	Amount    int64     `json:"amount,omitempty" doc:"Of the refund, in minor units of the currency."`
+	Amount    int64     `json:"amount,omitempty" doc:"Of the refund, or as the gateway reported it, in minor units of the currency."`
 	Currency  string    `json:"currency,omitempty"`
 	Item      string    `json:"item,omitempty" doc:"Name of the stock item."`
 	Left      int64     `json:"left,omitempty" doc:"Units of the stock item; omitted if it is sold out."`
@@ -218,14 +218,14 @@ func (r routes) memberReadAll(ctx context.Context, in *memberReadAllInput) (*str
 
 // choice is how a reader wants notices of a kind.
 type choice struct {
-	Kind string `json:"kind" enum:"ORDER_PAID,ORDER_READY,ORDER_CANCELED,ORDER_EXPIRED,ORDER_REFUNDED,STOCK_LOW,REFUND_DUE,TABLE_CALL"`
+	Kind string `json:"kind" enum:"ORDER_PAID,ORDER_READY,ORDER_CANCELED,ORDER_EXPIRED,ORDER_REFUNDED,STOCK_LOW,REFUND_DUE,TABLE_CALL,PAYMENT_MISMATCH"`
 	Bell bool   `json:"bell" doc:"In the list, and counted by the bell."`
 	Push bool   `json:"push" doc:"In subscribed browsers while the page is closed. Not for the staff's kinds."`
 }
 
 // Choices are the choices of a reader, in requests and responses.
 type Choices struct {
-	Choices []choice `json:"choices" maxItems:"8"`
+	Choices []choice `json:"choices" maxItems:"9"`
 }
 
 func choicesOf(all []notice.Choice) Choices {

@@ -56,7 +56,9 @@ func TestLINEPay(t *testing.T) {
 		},
 		{
 			"too little was taken", []linepaysim.Fault{{Call: linepaysim.Confirm, Response: linepaysim.Short}}, "pay", "Checking", 1,
-			[]string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW"},
+			[]string{
+				"order PLACED/UNPAID refunded 0", "attempt LINEPAY REVIEW", "report CALLBACK REVIEW", "event order.amount_mismatch",
+			},
 		},
 	}
 	eachEngine(t, money.TWD, func(h *testServer) {

@@ -105,7 +105,7 @@ func TestPayment_mismatch(t *testing.T) {
 			h.t.Errorf("the figures say %v", counted.n)
 		}
 		h.wantRows("order PLACED/PAID refunded 0", "attempt VNPAY PAID", "6 report CALLBACK AMOUNT_MISMATCH", "report CALLBACK REVIEW",
-			"report CALLBACK PAID", "event order.paid")
+			"report CALLBACK PAID", "event order.paid", "6 event order.amount_mismatch")
 	})
 }
 

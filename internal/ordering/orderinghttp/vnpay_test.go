@@ -108,7 +108,10 @@ func TestVNPay(t *testing.T) {
 		},
 		{
 			"another amount", vnpaysim.Faults{Corrupt: vnpaysim.OtherAmount}, "pay", "Checking",
-			[]string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK AMOUNT_MISMATCH"},
+			[]string{
+				"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "report CALLBACK AMOUNT_MISMATCH",
+				"event order.amount_mismatch",
+			},
 		},
 	}
 	eachEngine(t, money.VND, func(h *testServer) {
@@ -251,7 +254,7 @@ func TestVNPay_badNotices(t *testing.T) {
 	eachEngine(t, money.VND, func(h *testServer) {
 		ref := h.ref(h.order(payment.VNPay).ID)
 		good := h.notice(ref)
-		want := []string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED"}
+		want := []string{"order PLACED/UNPAID refunded 0", "attempt VNPAY REDIRECTED", "event order.amount_mismatch"}
 		for _, c := range []struct{ name, query, answer, verdict string }{
 			{"nothing", "", "97", "FORGED"},
 			{"no signature", strings.Split(good, "&vnp_SecureHash")[0], "97", "FORGED"},

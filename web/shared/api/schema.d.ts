@@ -5416,7 +5416,7 @@ export interface components {
             /** @description In the list, and counted by the bell. */
             bell: boolean;
             /** @enum {string} */
-            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL";
+            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL" | "PAYMENT_MISMATCH";
             /** @description In subscribed browsers while the page is closed. Not for the staff's kinds. */
             push: boolean;
         };
@@ -5450,7 +5450,7 @@ export interface components {
         NoticeView: {
             /**
              * Format: int64
-             * @description Of the refund, in minor units of the currency.
+             * @description Of the refund, or as the gateway reported it, in minor units of the currency.
              */
             amount?: number;
             branchId: string;
@@ -5461,7 +5461,7 @@ export interface components {
             /** @description Name of the stock item. */
             item?: string;
             /** @enum {string} */
-            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL";
+            kind: "ORDER_PAID" | "ORDER_READY" | "ORDER_CANCELED" | "ORDER_EXPIRED" | "ORDER_REFUNDED" | "STOCK_LOW" | "REFUND_DUE" | "TABLE_CALL" | "PAYMENT_MISMATCH";
             /**
              * Format: int64
              * @description Units of the stock item; omitted if it is sold out.
