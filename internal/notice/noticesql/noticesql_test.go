@@ -43,7 +43,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 		VALUES (71, 'anna@x.example', 9001, 'ACTIVE', 1, 0, 0), (72, 'bao@x.example', 9001, 'ACTIVE', 1, 0, 0)`)},
 	"login.sql": {Data: []byte(`
 		INSERT INTO auth_session (id, user_id, token_hash, rotated_at, created_at, last_seen_at, idle_until, expires_at)
-		VALUES ($1, $2, $1, 0, 0, 0, 0, $3)`)},
+		VALUES ($1, $2, $1, 0, 0, 0, $3, $3)`)},
 	"logout.sql": {Data: []byte(`UPDATE auth_session SET ended_at = 1 WHERE id = $1`)},
 	"stock.sql": {Data: []byte(`
 		INSERT INTO stock_item (branch_id, sku, name, created_at, updated_at) VALUES (1, 'beef', 'Thịt bò', 0, 0)`)},

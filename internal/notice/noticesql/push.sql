@@ -1,7 +1,8 @@
 -- fragment: subscription_live
 -- A member's subscription ends with its login.
 (s.session_id IS NULL OR EXISTS (
-    SELECT 1 FROM auth_session a WHERE a.id = s.session_id AND a.ended_at IS NULL AND a.expires_at > $2
+    SELECT 1 FROM auth_session a
+    WHERE a.id = s.session_id AND a.ended_at IS NULL AND a.expires_at > $2 AND a.idle_until > $2
 ))
 
 -- name: push_targets
@@ -52,7 +53,7 @@ DELETE FROM push_subscription
 WHERE session_id IS NULL AND created_at < $1
    OR session_id IS NOT NULL AND NOT EXISTS (
        SELECT 1 FROM auth_session a
-       WHERE a.id = push_subscription.session_id AND a.ended_at IS NULL AND a.expires_at > $2
+       WHERE a.id = push_subscription.session_id AND a.ended_at IS NULL AND a.expires_at > $2 AND a.idle_until > $2
    )
 
 -- name: push_key_insert
