@@ -32,9 +32,9 @@ func Register(
 	branches func(ctx context.Context, by authz.Actor) ([]int64, error), key func(ctx context.Context) (string, error),
 ) {
 	r := routes{service, guests, branches, key}
-	r.registerMember(a.Operations("Notices", httpapi.Member))
-	r.registerGuest(a.Operations("Notices", httpapi.Guest))
-	httpapi.Register(a.Operations("Notices", httpapi.Public), "push-key", "GET /cis/push-key",
+	r.registerMember(a.Operations("Members", httpapi.Member))
+	r.registerGuest(a.Operations("Visits", httpapi.Guest))
+	httpapi.Register(a.Operations("Visits", httpapi.Public), "push-key", "GET /cis/push-key",
 		"View the key with which browsers subscribe to notices", r.pushKey)
 }
 
