@@ -58,8 +58,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       const errors: string[] = []
       page.on('pageerror', (e) => errors.push(String(e)))
       page.on('console', (m) => {
-        // A deliberately cut network is not an error of the page.
-        if (m.type() === 'error' && !m.text().includes('Failed to load resource')) errors.push(m.text())
+        // A deliberately cut network is not an error of the page, and neither is a browser without a push service.
+        if (m.type() === 'error' && !/Failed to load resource|support the Push API/.test(m.text())) errors.push(m.text())
       })
       listen(page)
       await use(undefined)

@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** Records a page's notifications and vibrations instead of showing them. There is no push service in a test. */
+/** Records a page's notifications and vibrations instead of showing them. */
 async function record(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.alerted = []
@@ -19,7 +19,6 @@ async function record(page: Page): Promise<void> {
       window.alerted.push(`${title}: ${options?.body ?? ''}`)
       return Promise.resolve()
     }
-    PushManager.prototype.subscribe = () => Promise.reject(new Error('no push service'))
     navigator.vibrate = () => window.alerted.push('vibration') > 0
   })
 }

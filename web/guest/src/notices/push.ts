@@ -56,9 +56,11 @@ export async function startPush(source: NoticeSource): Promise<PushResult> {
     if (!registration) return 'failed'
     const applicationServerKey = await pushKey()
     const wanted: PushSubscriptionOptionsInit = { userVisibleOnly: true, applicationServerKey }
-    // A subscription with the key of another installation is useless.
-    const subscription = await registration.pushManager.subscribe(wanted).catch(async () => {
-      await (await registration.pushManager.getSubscription())?.unsubscribe()
+    const subscription = await registration.pushManager.subscribe(wanted).catch(async (e: unknown) => {
+      // A subscription with the key of another installation is useless.
+      const before = await registration.pushManager.getSubscription()
+      if (!before) throw e
+      await before.unsubscribe()
       return registration.pushManager.subscribe(wanted)
     })
     const { endpoint, keys } = subscription.toJSON()
