@@ -20,6 +20,8 @@ import (
 	"comanda/internal/document/documentsql"
 	"comanda/internal/mail"
 	"comanda/internal/mail/mailsql"
+	"comanda/internal/notice"
+	"comanda/internal/notice/noticesql"
 	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -76,6 +78,9 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"mail.sql": {Data: []byte(`INSERT INTO mail_outbox
 		(id, recipient, template, locale, fields, created_at, available_at, expires_at)
 		VALUES ($1, 'a@example.com', 'verify', 'en', '{}', $2, $2, $2)`)},
+	"push.sql": {Data: []byte(`INSERT INTO push_outbox
+		(id, subscription_id, payload, urgency, created_at, available_at, expires_at) VALUES ($1, 's', '{}', 'high', $2, $2, $2)`)},
+	"push_clear.sql": {Data: []byte(`DELETE FROM push_outbox`)},
 	"mail_clear.sql": {Data: []byte(`DELETE FROM mail_outbox`)},
 	"documents.sql": {Data: []byte(`INSERT INTO document_outbox (id, entity, ids, created_at)
 		VALUES ($1, 'cart', '["1"]', $2)`)},
@@ -89,6 +94,11 @@ var stmts = sqldb.Load(fstest.MapFS{
 var subjects = map[string]func(db *sqldb.DB) subject{
 	"mail": func(db *sqldb.DB) subject {
 		s := subjectOf(mailsql.New(db), func(m mail.QueuedMessage) row { return row{m.ID, m.Attempts} }, "mail")
+		s.dead, s.dueAge = true, true
+		return s
+	},
+	"push": func(db *sqldb.DB) subject {
+		s := subjectOf(noticesql.New(db), func(d notice.Delivery) row { return row{d.ID, d.Attempts} }, "push")
 		s.dead, s.dueAge = true, true
 		return s
 	},
