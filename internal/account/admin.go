@@ -38,6 +38,7 @@ type UserFilter struct {
 
 	EveryBranch bool    // also users without a branch
 	Branches    []int64 // otherwise users who work in one of these
+	ByLogin     bool    // the newest login first, instead of by id; those who never logged in last
 	Limit       int
 	Offset      int
 }

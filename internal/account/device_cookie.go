@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,9 @@ const (
 	maxDeviceEntries = 10   // accounts per device; the oldest is dropped for an eleventh
 	maxDeviceCookie  = 2048 // bytes; longer cookies are ignored
 	nonceBytes       = 16
+
+	// deviceItself is the user of the entry that names the device and not an account on it. No account has this id.
+	deviceItself     = 0
 	fingerprintBytes = 8
 )
 
@@ -38,6 +42,9 @@ const maxDeviceFailures = 10
 // account that logged in on the device. Guesses from a known device count against its entry only, so that strangers who
 // guess cannot lock the owner out there. An entry proves that a client knew the account's password on this device; it
 // does not log in. It is valid for one account, until the password changes, and at most for DeviceCookieTTL.
+//
+// One entry names the device itself: its nonce is the device id, which stays the same for all accounts and logins. Because
+// it is signed, no client can take the device id of another one (decision 75).
 //
 // The zero value knows no device. It is safe for concurrent use.
 type DeviceCookies struct{ key atomic.Pointer[Key] }
@@ -102,9 +109,26 @@ func (d *DeviceCookies) find(u User, entries []deviceEntry) (m deviceEntry, ok b
 	return m, false
 }
 
-// add returns a device's cookie after the account has proved the password with this hash, newest entry first. A
-// previous entry of the same account is replaced, and with it its count of failures: the password was just proved.
-func (d *DeviceCookies) add(cookie string, user int64, passwordHash string, now time.Time) string {
+// device returns the id of the device of a cookie, or a new one for a device that has none: 32 hexadecimal digits, because
+// device ids are compared in lower case. It is empty without a key.
+func (d *DeviceCookies) device(cookie string, now time.Time) string {
+	if d.key.Load() == nil {
+		return ""
+	}
+	for _, m := range d.parse(cookie, now) {
+		if m.user == deviceItself {
+			return m.nonce
+		}
+	}
+	id := make([]byte, nonceBytes)
+	_, _ = rand.Read(id) // never fails since Go 1.24
+	return hex.EncodeToString(id)
+}
+
+// add returns the cookie of a device with this id after the account has proved the password with this hash, newest entry
+// first after that of the device itself. A previous entry of the same account is replaced, and with it its count of
+// failures: the password was just proved.
+func (d *DeviceCookies) add(cookie, device string, user int64, passwordHash string, now time.Time) string {
 	key := d.key.Load()
 	if key == nil {
 		return ""
@@ -117,10 +141,11 @@ func (d *DeviceCookies) add(cookie string, user int64, passwordHash string, now 
 	}}
 	for _, m := range d.parse(cookie, now) {
 		// Entries that parse dropped, expired or signed by an old key, are not carried over.
-		if m.user != user && len(all) < maxDeviceEntries {
+		if m.user != user && m.user != deviceItself && len(all) < maxDeviceEntries {
 			all = append(all, m)
 		}
 	}
+	all = append([]deviceEntry{{deviceItself, device, now.Add(DeviceCookieTTL), ""}}, all...)
 	return strings.Join(seq.Map(all, func(m deviceEntry) string {
 		return m.text() + "." + fingerprint(*key, "mark", m.text(), nonceBytes)
 	}), deviceSeparator)

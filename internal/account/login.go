@@ -49,6 +49,8 @@ type IssuedTokens struct {
 type LoginProof struct {
 	Hash, NewHash string // password hash that was verified, and the one to store from now on
 	PinHash       string // PIN hash that was verified, of a login by PIN
+	GoogleID      string // id at Google that was verified, of a login with Google
+	DeviceID      string // id of the device, which becomes that of a member's account; empty for unknown
 	Request       string // request id, for the audit log
 	Address       string // client address, for the audit log
 	NewDevice     *Email // sent unless a session of the account is on such a device; may be nil
@@ -94,10 +96,11 @@ func (a *Service) Login(ctx context.Context, in Credentials, c Caller) (IssuedTo
 		}
 		p.NewDevice = a.newDeviceEmail(u, c)
 	}
+	p.DeviceID = a.Devices.device(c.DeviceCookie, a.Now())
 	g, err := a.beginSession(ctx, u, p, c, time.Time{})
 	if err == nil {
 		// The entry is signed with the hash that is stored from now on; the old hash would make the device unknown again.
-		g.DeviceCookie = a.Devices.add(c.DeviceCookie, u.ID, p.NewHash, a.Now())
+		g.DeviceCookie = a.Devices.add(c.DeviceCookie, p.DeviceID, u.ID, p.NewHash, a.Now())
 	}
 	return g, err
 }
@@ -271,6 +274,9 @@ func (a *Service) beginSession(ctx context.Context, u User, p LoginProof, c Call
 	a.Observer.login("ok")
 	_ = a.Cache.Put(ctx, s.active(u), s.TokenHash) // best effort: a miss is read from SQL
 	u.LastLogin = s.CreatedAt
+	if p.DeviceID != "" && !authz.IsStaff(u.Role) {
+		u.DeviceID = p.DeviceID
+	}
 	return a.issueTokens(u, s, refresh)
 }
 

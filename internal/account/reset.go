@@ -183,7 +183,8 @@ func (a *Service) ChangePassword(
 	}
 	a.Log.InfoContext(ctx, "security", "event", "authn_password_change", "user", u.ID)
 	a.dropSessions(ctx, ended)
-	return a.Devices.add(cookie, u.ID, p.NewHash, a.Now()), nil
+	now := a.Now()
+	return a.Devices.add(cookie, a.Devices.device(cookie, now), u.ID, p.NewHash, now), nil
 }
 
 // verifyCurrentPassword verifies an actor's current password. A session has a limit of its own, like a known device, so

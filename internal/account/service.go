@@ -102,7 +102,13 @@ type UserStore interface {
 	UpdateProfile(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 	// MailChoices returns an account's choices, the defaults if it has not chosen.
 	MailChoices(ctx context.Context, id int64) (MailChoices, error)
-	SetMailChoices(ctx context.Context, id int64, c MailChoices, now time.Time) error
+	// SetMailChoices replaces them and returns what is stored. If news is nil, the consent stays as it is; every change of
+	// it is recorded, with the language that was shown.
+	SetMailChoices(
+		ctx context.Context, id int64, c MailChoices, news *bool, locale string, now time.Time,
+	) (MailChoices, error)
+	// WithdrawNews withdraws the consent to news, if the account has given it.
+	WithdrawNews(ctx context.Context, id int64, from ConsentSource, now time.Time) error
 }
 
 // Observer receives events that are counted as metrics. Nil functions are not called.

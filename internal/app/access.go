@@ -29,6 +29,8 @@ import (
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
 	"comanda/internal/limit"
+	"comanda/internal/mailing"
+	"comanda/internal/mailing/mailingsql"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/seq"
@@ -44,6 +46,8 @@ type authorization struct {
 	AuditLog       audit.Reader
 	Setup          *account.Setup
 	Trust          *account.Trust
+	Segments       *mailing.Segments
+	Mailings       *mailing.Service
 	Authorizer     *authz.Authorizer // nil until syncPermissions has run
 }
 
@@ -58,6 +62,8 @@ func (k *Core) wireAuthorization() {
 	k.authorization = authorization{
 		Administration: administration,
 		Trust:          &account.Trust{Store: users, Accounts: administration, Rules: k.trustRules, Now: k.DB.Now},
+		Segments:       &mailing.Segments{Store: mailingsql.New(k.DB), Now: k.DB.Now},
+		Mailings:       &mailing.Service{Store: mailingsql.New(k.DB), CanSend: k.canSendMailings, Now: k.DB.Now},
 		Roles:          &authz.Roles{Store: roles, Now: k.DB.Now},
 		AuditLog:       auditsql.NewLog(k.DB),
 		Setup:          &account.Setup{Store: users, Hasher: k.Accounts.Hasher, Now: k.DB.Now},

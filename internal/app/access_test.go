@@ -99,6 +99,11 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 		{"admin", "POST", "/api/users/{user}/disable", "", audit.ActionUserDisabled, "user:{user}", 0},
 		{"admin", "POST", "/api/users/{user}/enable", "", audit.ActionUserEnabled, "user:{user}", 0},
 		{"admin", "POST", "/api/users/{member}/flags", `{"kind":"CHARGEBACK"}`, audit.ActionUserFlagged, "user:{member}", 0},
+		{"admin", "POST", "/api/mailings", `{"kind":"REMINDER","segment":{"city":"{pendingcity}"},"clientTxnId":"{key}"}`,
+			audit.ActionMailingCreated, "mailing:", 0},
+		{"owner", "POST", "/api/mailings/{mailing}/cancel", "", audit.ActionMailingCanceled, "mailing:{mailing}", 0},
+		{"admin", "GET", "/api/segments/export", "", audit.ActionSegmentExported, "segment:members", 0},
+		{"admin", "POST", "/api/mailings/preview", `{"kind":"REMINDER","segment":{}}`, "", "", 0}, // to oneself
 		{"owner", "DELETE", "/api/users/{member}/flags/{flag}", "", audit.ActionUserUnflagged, "user:{member}", 0},
 		{"admin", "POST", "/api/roles", `{"name":"{NAME}"}`, audit.ActionRoleCreated, "role:", 0},
 		{"admin", "PATCH", "/api/roles/{role}", `{"description":"x"}`, audit.ActionRoleUpdated, "role:{role}", 0},
@@ -261,7 +266,7 @@ func TestRoutes_permissions(t *testing.T) {
 		}
 	}
 	slices.Sort(modules)
-	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES DISCOUNTS INVENTORY MEMBERS MENUS ORDERS PAYMENTS PRICES RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES TAXES USERS VISITS VOUCHERS" {
+	if got := strings.Join(modules, " "); got != "AUDIT BRANCHES CART CODES DISCOUNTS INVENTORY MAILINGS MEMBERS MENUS ORDERS PAYMENTS PRICES RECEIVERS REPORTS ROLES SETTINGS STOCK SYSTEM TABLES TAXES USERS VISITS VOUCHERS" {
 		t.Errorf("the modules are %s", got)
 	}
 }

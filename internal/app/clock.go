@@ -11,6 +11,7 @@ import (
 	"comanda/internal/document/documentsql"
 	"comanda/internal/event/outbox"
 	"comanda/internal/mail/mailsql"
+	"comanda/internal/mailing/mailingsql"
 	"comanda/internal/notice/noticesql"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -98,6 +99,7 @@ func (k *Core) movers() []mover {
 		{"visits", visitsql.MoveDeadlines},
 		{"codes", accountsql.MoveDeadlines},
 		{"letters", mailsql.MoveDeadlines},
+		{"mailings", mailingsql.MoveDeadlines},
 		{"push", noticesql.MoveDeadlines},
 		{"events", outbox.MoveDeadlines},
 		{"documents", documentsql.MoveDeadlines},

@@ -59,6 +59,7 @@ type Config struct {
 	AccessLog       bool
 	DebugListen     string
 	Trust           trustConfig
+	Google          googleConfig
 	DemoLAN         bool
 	GuestWorker     bool
 	PushLocal       bool
@@ -125,6 +126,9 @@ var variables = []setting{
 	text("COMANDA_TRUSTED_PROXIES", "", "Addresses and networks, separated by commas, whose X-Forwarded-For is trusted. Default: none; the client is the connecting address.", func(c *Config) *string { return &c.TrustedProxies }),
 	ofHouse(secret(text("COMANDA_SMTP_URL", "", "smtp://user:password@host:587 or smtps://... Default: each message is written to a file in the directory mail of the data directory.", func(c *Config) *string { return (*string)(&c.SMTPURL) }))),
 	ofHouse(text("COMANDA_MAIL_FROM", "no-reply@localhost.localdomain", "Sender of e-mails, such as House <no-reply@house.example>. An address without a name gets that of the restaurant. A branch may have a sender of its own for letters about its orders.", func(c *Config) *string { return &c.MailFrom })),
+	text("COMANDA_GOOGLE_CLIENT_ID", "", "Client id of this restaurant at Google. Without it members cannot sign in with Google. Register PUBLIC_URL/shop/google as its redirect URI.", func(c *Config) *string { return &c.Google.ClientID }),
+	secret(text("COMANDA_GOOGLE_CLIENT_SECRET", "", "Client secret at Google.", func(c *Config) *string { return (*string)(&c.Google.ClientSecret) })),
+	text("COMANDA_GOOGLE_ISSUER", "https://accounts.google.com", "Issuer of the identities, for tests. https://, or a loopback address.", func(c *Config) *string { return &c.Google.Issuer }),
 	secret(text("COMANDA_SETTINGS_KEY", "", "Key that encrypts stored secrets, such as those of payment gateways: at least 32 characters, the same in all processes. Default: the key in COMANDA_SETTINGS_KEY_FILE.", func(c *Config) *string { return (*string)(&c.SettingsKey) })),
 	text("COMANDA_SETTINGS_KEY_FILE", "", "File with the key that encrypts stored secrets. Default: settings.key in the data directory, created when the first secret is stored.", func(c *Config) *string { return &c.SettingsKeyFile }),
 	text("COMANDA_LOG_LEVEL", "info", "Least severe level that is logged: debug, info, warn or error. In a terminal and in the demo, the default is warn.", func(c *Config) *string { return &c.Log.Level }),
@@ -298,6 +302,9 @@ const minToken = 32
 func (c Config) validate() error {
 	if n := len(c.SettingsKey); n > 0 && n < minToken {
 		return fmt.Errorf("configuration: COMANDA_SETTINGS_KEY has %d characters, at least %d are needed", n, minToken)
+	}
+	if err := c.Google.validate(); err != nil {
+		return err
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

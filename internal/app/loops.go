@@ -12,6 +12,7 @@ import (
 	"comanda/internal/clock"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
+	"comanda/internal/mailing/mailingsql"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/worker"
 )
@@ -108,6 +109,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 			Run: func(ctx context.Context) error { return k.AccountStore.Purge(ctx, k.DB.Now()) },
 		}),
 		k.trustLoop(),
+		k.mailingLoop(),
 		// These two query the gateways for unknown outcomes, and send refunds.
 		{
 			Name: "payments", Run: k.Orders.CheckPayments, Every: gatewayInterval, Timeout: 2 * time.Minute,
@@ -255,6 +257,9 @@ func (k *Core) purge(ctx context.Context) error {
 		return err
 	}
 	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
+		return err
+	}
+	if err := mailingsql.New(k.DB).Purge(ctx, now.Add(-keepPreviews)); err != nil {
 		return err
 	}
 	if err := k.purgeViews(ctx, now); err != nil {

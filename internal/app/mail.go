@@ -104,7 +104,7 @@ func (k *Core) mailLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 	composer := &ordermail.Composer{Orders: k.OrderReader, Branch: k.Branches.Store.Branch, Restaurant: k.mailRestaurant}
 	sender := &mail.Sender{
 		Store: store, Transport: houseMail{k}, From: k.mailSender, Decrypt: k.Accounts.Keys.DecryptFields,
-		OrderContent: composer.Content, Now: k.DB.Now, Log: log,
+		OrderContent: composer.Content, MailingContent: k.messageComposer().Content, Now: k.DB.Now, Log: log,
 		Result: telemetry.Metrics(reg).Counting("mail_total", "E-mails by the result of an attempt.", "result"),
 	}
 	return []worker.Loop{

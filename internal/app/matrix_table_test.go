@@ -11,7 +11,7 @@ const principals = "anonymous guest stranger member other " +
 
 // cells are the expected answers:
 //
-//	'+'  2xx
+//	'+'  2xx, or a redirect to a page
 //	'u'  401, not authenticated
 //	'f'  403, authenticated without the permission
 //	'n'  404, as if it did not exist
@@ -63,6 +63,10 @@ var matrix = map[string]cell{
 	"POST /auth/otp/request":                 {body: `{"purpose":"RESET","email":"{mail}"}`, wants: all("+")},
 	"POST /auth/otp/verify":                  {body: `{"purpose":"VERIFY","email":"{mail}","code":"000000"}`, wants: all("i")},
 	"POST /auth/password/reset":              {body: `{"email":"{mail}","code":"000000","password":"{password}"}`, wants: all("i")},
+	"POST /auth/google/start":                {wants: all("n")}, // off
+	"POST /auth/google/finish":               {body: `{"code":"x","state":"x"}`, wants: all("n")},
+	"POST /auth/unsubscribe/{token}":         {path: "/auth/unsubscribe/{unsubscribe}", wants: all("+")},
+	"GET /auth/unsubscribe/{token}":          {path: "/auth/unsubscribe/x", wants: all("+")},
 	"GET /auth/setup":                        {wants: all("+")},
 	"POST /auth/setup":                       {body: `{"code":"x","email":"{mail}","password":"{password}"}`, wants: all("!")},
 	"POST /cis/payments/mock-callback": {
@@ -107,6 +111,9 @@ var matrix = map[string]cell{
 	// The caller's own account.
 	"POST /auth/logout":          {wants: strings.Repeat("u", 3) + "++ ++++ ++++ ++ u"},
 	"GET /me":                    {wants: accounts("+", "+")},
+	"POST /me/google/start":      {body: `{"currentPassword":"{password}"}`, wants: accounts("n", "n")}, // off
+	"POST /me/google/finish":     {body: `{"code":"x","state":"x"}`, wants: accounts("n", "n")},
+	"POST /me/google/unlink":     {body: `{"currentPassword":"{password}"}`, wants: accounts("+", "+")},
 	"PATCH /me":                  {body: `{"city":"Hà Nội"}`, wants: accounts("+", "+")},
 	"POST /me/email":             {body: `{"currentPassword":"{password}","email":"{mail}"}`, wants: accounts("+", "+")},
 	"POST /me/email/confirm":     {body: `{"email":"x@matrix.example","code":"123456"}`, wants: accounts("i", "i")},
@@ -121,6 +128,8 @@ var matrix = map[string]cell{
 	"POST /me/views":             {body: `{"opened":["5"],"branchId":"1"}`, wants: accounts("+", "+")},
 	"GET /me/dishes":             {wants: accounts("+", "+")},
 	"DELETE /me/dishes":          {wants: accounts("+", "+")},
+	"GET /me/sessions":           {wants: accounts("+", "+")},
+	"DELETE /me/sessions/{id}":   {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 	"GET /me/notices":            {wants: accounts("+", "+")},
 	"GET /me/notices/events":     {wants: accounts("+", "+")},
 	"POST /me/notices/{id}/read": {path: "/me/notices/{membernotice}/read", wants: accounts("+", "n")},
@@ -129,8 +138,6 @@ var matrix = map[string]cell{
 	"PUT /me/notice-choices":     {body: `{"choices":[{"kind":"ORDER_PAID","bell":true,"push":true}]}`, wants: accounts("+", "+")},
 	"POST /me/push":              {body: pushBody, wants: accounts("+", "+")},
 	"DELETE /me/push/{id}":       {path: "/me/push/" + strings.Repeat("a", 64), wants: accounts("+", "+")},
-	"GET /me/sessions":           {wants: accounts("+", "+")},
-	"DELETE /me/sessions/{id}":   {path: "/me/sessions/{session}", wants: accounts("+", "n")},
 
 	// The caller's own cart and orders. No path names another account's cart; its lines have ids.
 	"GET /cart":                         {wants: accounts("+", "+")},
@@ -524,12 +531,18 @@ var matrix = map[string]cell{
 	"DELETE /api/users/{id}/flags/{flagId}": {
 		path: "/api/users/{member}/flags/{flag}", wants: administration("nn", "+"),
 	},
-	"PUT /api/users/{id}/pin": {path: "/api/users/{user}/pin", body: `{"pin":"258013"}`, wants: administration("+n", "+")},
-	"GET /api/roles":          {wants: administration("++", "+")},
-	"POST /api/roles":         {body: `{"name":"{NAME}"}`, wants: administration("ff", "+")},
-	"GET /api/roles/{id}":     {path: "/api/roles/{role}", wants: administration("++", "+")},
-	"PATCH /api/roles/{id}":   {path: "/api/roles/{role}", body: `{"description":"x"}`, wants: administration("ff", "+")},
-	"DELETE /api/roles/{id}":  {path: "/api/roles/{role}", wants: administration("ff", "+")},
+	"GET /api/segments":              {path: "/api/segments?city=Hu%E1%BA%BF", wants: administration("ff", "+")},
+	"GET /api/segments/export":       {wants: administration("ff", "+")},
+	"GET /api/mailings":              {wants: administration("ff", "+")},
+	"POST /api/mailings":             {body: `{"kind":"REMINDER","segment":{"city":"{pendingcity}"},"clientTxnId":"{key}"}`, wants: administration("ff", "+")},
+	"POST /api/mailings/preview":     {body: `{"kind":"REMINDER","segment":{}}`, wants: administration("ff", "+")},
+	"POST /api/mailings/{id}/cancel": {path: "/api/mailings/{mailing}/cancel", wants: administration("ff", "+")},
+	"PUT /api/users/{id}/pin":        {path: "/api/users/{user}/pin", body: `{"pin":"258013"}`, wants: administration("+n", "+")},
+	"GET /api/roles":                 {wants: administration("++", "+")},
+	"POST /api/roles":                {body: `{"name":"{NAME}"}`, wants: administration("ff", "+")},
+	"GET /api/roles/{id}":            {path: "/api/roles/{role}", wants: administration("++", "+")},
+	"PATCH /api/roles/{id}":          {path: "/api/roles/{role}", body: `{"description":"x"}`, wants: administration("ff", "+")},
+	"DELETE /api/roles/{id}":         {path: "/api/roles/{role}", wants: administration("ff", "+")},
 	"PUT /api/roles/{id}/permissions": {
 		path: "/api/roles/{role}/permissions", body: `{"permissionIds":[]}`, wants: administration("ff", "+"),
 	},

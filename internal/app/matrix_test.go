@@ -80,7 +80,16 @@ func (f *fixture) withConfig(c Config) *fixture {
 		slog.New(slog.DiscardHandler)))(f.t)
 	n := &fixture{
 		t: f.t, core: p.core, routes: p.server.API().Routes(), url: "http://" + p.server.Addr().String(),
-		client: &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second},
+		client: &http.Client{
+			Transport: &http.Transport{}, Timeout: 30 * time.Second,
+			// This binary may not have the pages of the guest app.
+			CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+				if strings.HasPrefix(r.URL.Path, "/shop/") {
+					return http.ErrUseLastResponse
+				}
+				return nil
+			},
+		},
 		bearer: map[string]string{"service": matrixToken}, guest: map[string]string{}, made: map[string]string{},
 		registry: prometheus.NewRegistry(),
 	}
@@ -296,6 +305,25 @@ func (f *fixture) make(w string) string {
 	case "{flag}":
 		return f.field("owner", "POST", f.fill("/api/users/{member}/flags"), `{"kind":"NO_SHOW"}`, "id")
 	}
+	return f.makeMailing(w)
+}
+
+// makeMailing creates an object of mailings, or another object by makeMenu.
+func (f *fixture) makeMailing(w string) string {
+	switch w {
+	case "{pendingcity}": // a city with a member whose registration is not finished
+		// Mailings need a mail server and a public address. No process sends anything: only the API runs.
+		f.must(f.ask("owner", "PATCH", "/api/settings",
+			`{"values":[{"name":"smtp_url","value":"smtp://127.0.0.1:9"},{"name":"public_url","value":"`+f.url+`"}]}`))
+		city := rand.Text()
+		f.must(f.ask("", "POST", "/auth/register", fmt.Sprintf(`{"email":%q,"password":%q,"city":%q}`, f.make("{mail}"), matrixPassword, city)))
+		return city
+	case "{mailing}":
+		return f.field("owner", "POST", "/api/mailings", fmt.Sprintf(
+			`{"kind":"REMINDER","segment":{"city":%q},"clientTxnId":%q}`, f.make("{pendingcity}"), rand.Text()), "id")
+	case "{unsubscribe}":
+		return f.core.Accounts.Keys.UnsubscribeToken(httpapi.IDOf(f.fill("{member}")))
+	}
 	return f.makeMenu(w)
 }
 
@@ -422,7 +450,7 @@ func (f *fixture) role(name string) string {
 }
 
 var classes = map[byte]func(status int) bool{
-	'+': func(s int) bool { return s/100 == 2 },
+	'+': func(s int) bool { return s/100 == 2 || s == http.StatusSeeOther },
 	'u': func(s int) bool { return s == http.StatusUnauthorized },
 	'f': func(s int) bool { return s == http.StatusForbidden },
 	'!': func(s int) bool { return s == http.StatusForbidden },

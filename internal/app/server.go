@@ -25,6 +25,7 @@ import (
 	"comanda/internal/document/documenthttp"
 	"comanda/internal/fault"
 	"comanda/internal/httpapi"
+	"comanda/internal/mailing/mailinghttp"
 	"comanda/internal/notice/noticehttp"
 	"comanda/internal/ordering/orderinghttp"
 	"comanda/internal/price/pricehttp"
@@ -96,8 +97,10 @@ func (k *Core) register(a *httpapi.API) {
 	cataloghttp.Staff(a, k.CatalogServices)
 	documenthttp.Register(a, k.Documents, k.Cache, k.DB.Now)
 	accounthttp.Member(a, k.Accounts, func() bool { return k.house.Load().config.encrypted() })
+	accounthttp.Google(a, k.google(), k.Accounts, func() bool { return k.house.Load().config.encrypted() })
 	accounthttp.Admin(a, k.Administration)
 	accounthttp.Flags(a, k.Trust)
+	mailinghttp.Register(a, k.Segments, k.Mailings)
 	authzhttp.Roles(a, k.Roles)
 	audithttp.Register(a, k.AuditLog)
 	authzhttp.OwnPermissions(a, k.Roles)

@@ -118,7 +118,7 @@ func (s *schema) unrestricted() bool {
 
 // untyped are the names of strings that users do not type, or that are secrets. Everything else is free text.
 var untyped = strings.Fields(`branchId categoryId orderId tableId visitId itemId imageId itemIds[0] dishIds[0] kinds[0] contains[0] mayContain[0] diets[0] permissionIds[0] branches[0] clientTxnId
-	customerToken qr refreshToken password currentPassword newPassword pin code
+	customerToken qr refreshToken password currentPassword newPassword pin code state
 	locale locales[0] until since method paymentMethod gender consumer type accent`)
 
 // principalFor returns a principal that a policy admits.

@@ -40,7 +40,8 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 // boot returns the data of the apps' pages.
 func (k *Core) boot(h *houseSettings) web.Boot {
 	return web.Boot{
-		Methods: h.methodNames(), Demo: k.Config.DemoLAN, Worker: k.Config.GuestWorker, Brand: pageBrand(h.brand),
+		Methods: h.methodNames(), Google: k.Config.Google.ClientID != "", Demo: k.Config.DemoLAN, Worker: k.Config.GuestWorker,
+		Brand: pageBrand(h.brand),
 	}
 }
 

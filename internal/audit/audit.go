@@ -105,6 +105,9 @@ const (
 	ActionMismatchCleared = "payment_mismatch_cleared"
 	ActionReplayed        = "dead_letters_replayed"
 	ActionMailAgain       = "mail_sent_again"
+	ActionMailingCreated  = "mailing_created"
+	ActionMailingCanceled = "mailing_canceled"
+	ActionSegmentExported = "segment_exported"
 	ActionKeyWithdrawn    = "token_key_withdrawn"
 	ActionSettingsChanged = "settings_changed"
 	ActionSettingsTested  = "settings_tested" // with the code of the result

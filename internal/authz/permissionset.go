@@ -19,7 +19,7 @@ const (
 	SetBranch   PermissionSet = "BRANCH"   // pause ordering, tables and their codes, payment problems
 	SetReports  PermissionSet = "REPORTS"  // reports and the audit log
 	SetPeople   PermissionSet = "PEOPLE"   // accounts of staff
-	SetAdmin    PermissionSet = "ADMIN"    // roles, settings, new branches, the installation
+	SetAdmin    PermissionSet = "ADMIN"    // roles, settings, new branches, mailings, the installation
 	SetOwn      PermissionSet = "OWN"      // one's own account; every role has it
 )
 
@@ -46,7 +46,8 @@ var permissionSets = []struct {
 	{SetBranch, append(allOf("BRANCHES", "TABLES", "CODES", "PAYMENTS", "DISCOUNTS"), readsOf("TAXES", "VOUCHERS")...)},
 	{SetReports, allOf("REPORTS", "AUDIT")},
 	{SetPeople, append(allOf("USERS"), readsOf("ROLES")...)},
-	{SetAdmin, append(allOf("ROLES", "SETTINGS", "SYSTEM", "TAXES", "VOUCHERS"), grant{"BRANCHES", "POST", "/api/branches"},
+	{SetAdmin, append(allOf("MAILINGS", "ROLES", "SETTINGS", "SYSTEM", "TAXES", "VOUCHERS"),
+		grant{"BRANCHES", "POST", "/api/branches"},
 		grant{"BRANCHES", "POST", "/api/branches/{id}/copy"}, grant{"BRANCHES", "POST", "/api/branches/{id}/retire"},
 		grant{"BRANCHES", "POST", "/api/branches/{id}/restore"})},
 	{SetOwn, append(allOf("MEMBERS", "CART"), ownOrders...)},

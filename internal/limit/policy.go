@@ -31,6 +31,8 @@ var policies = []Policy{
 	{Name: "otp_verify_ip", Interval: 2 * time.Minute, Burst: 30, Action: "otp_verify_ip"},
 	// Guests who register share the restaurant's address; a script must not fill the database.
 	{Name: "register_ip", Interval: 2 * time.Minute, Burst: 30, Action: "register_ip"},
+	// Each sign-in with Google waits for Google; a dining room shares one address.
+	{Name: "google_ip", Interval: 2 * time.Second, Burst: 60, Action: "google_ip"},
 	// When a coach arrives, sixty scans may come at once from the restaurant's address. A wrong QR code is a misprint
 	// or a guess; twenty guesses do not find one of 2^128 codes.
 	{Name: "qr_ip", Interval: time.Second / 2, Burst: 60, Action: "qr_ip"},
@@ -52,6 +54,8 @@ var policies = []Policy{
 	// Staff correct a setting and test again. Each test waits seconds for another company's server, or sends a
 	// message.
 	{Name: "settings_test", Interval: 10 * time.Second, Burst: 6, Action: "settings_test"},
+	// An owner looks at a mailing in all languages, corrects it and looks again. A mailing itself has a limit of its own.
+	{Name: "mailing", Interval: time.Minute, Burst: 10, Action: "mailing"},
 	// Unsigned payment notifications are stored for inspection, but not a flood of them.
 	{Name: "odd_notice_ip", Interval: 10 * time.Second, Burst: 30, Local: true},
 	// A page of the app sends a handful of requests at once; a full dining room shares one address.

@@ -33,6 +33,9 @@ type TemplateData struct {
 	Lists  map[string][]map[string]string // rows by the name of their list
 	Links  []string                       // lines of the text that are links in the HTML part
 	Accent string                         // colour such as #a8321f; empty for none
+
+	// Unsubscribe is an address that withdraws the consent to such e-mails; empty if they need none. See Message.
+	Unsubscribe string
 }
 
 // Message is a rendered message. It exists in memory only.
@@ -44,6 +47,9 @@ type Message struct {
 	Subject string
 	Text    string
 	HTML    string
+	// Unsubscribe is for the header List-Unsubscribe; empty for none. If it begins with https, mail programs may post to it
+	// without asking (RFC 8058).
+	Unsubscribe string
 }
 
 // Transport sends messages to a server, or writes them to a folder. Send returns ErrRefused for a message that will
@@ -80,8 +86,8 @@ var ErrObsolete = errors.New("mail: the e-mail is obsolete")
 type Store interface {
 	// Claim returns up to limit due messages, counts the attempt, and hides them from other claims until a time.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]QueuedMessage, error)
-	// DeleteQueued deletes messages that are sent or expired.
-	DeleteQueued(ctx context.Context, ids []string) error
-	// RecordFailures stores when messages are tried again, or that they are dead letters.
+	// Settle deletes a message that was sent, or will not be. For a mailing it records which.
+	Settle(ctx context.Context, q QueuedMessage, sent bool) error
+	// RecordFailures stores when messages are tried again, or that they are dead letters, also for their mailings.
 	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
 }

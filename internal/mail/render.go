@@ -21,8 +21,11 @@ func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 // Templates returns the names of all templates.
 func Templates() []string {
 	account := []string{"verify", "reset", "welcome", "email_change", "email_changed", "new_device"}
-	return slices.Concat(account, []string{"test"}, OrderTemplates())
+	return slices.Concat(account, []string{"test"}, OrderTemplates(), MailingTemplates())
 }
+
+// MailingTemplates returns the names of the templates of mailings: e-mails that members have not caused themselves.
+func MailingTemplates() []string { return []string{"news", "reminder"} }
 
 // OrderTemplates returns the names of the templates of e-mails about orders.
 func OrderTemplates() []string {
@@ -72,8 +75,8 @@ func source(file string) string {
 	return string(b)
 }
 
-// maxField is the maximum length of a field in bytes. The longest field is an address of 300 characters.
-const maxField = 1200
+// maxField is the maximum length of a field in bytes. The longest field is a line of a mailing, of 1,000 characters.
+const maxField = 4000
 
 // Render fills a template with fields, see TemplateData.Render.
 func Render(name, locale string, fields map[string]string) (Message, error) {

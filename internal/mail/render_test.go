@@ -15,7 +15,7 @@ func TestRender(t *testing.T) {
 	for _, name := range Templates() {
 		for _, locale := range Locales() {
 			for _, recipient := range []string{"", "Nguyễn Thị Ánh"} {
-				m := testenv.Must(Render(name, locale, map[string]string{"code": "493028", "name": recipient}))(t)
+				m := testenv.Must(Render(name, locale, map[string]string{"code": "493028", "name": recipient, "subject": "News"}))(t)
 				all := m.Subject + m.Text + m.HTML
 				if m.Subject == "" || strings.ContainsAny(m.Subject, "\r\n{<") || strings.Contains(all, "{{") ||
 					strings.Contains(all, "no value") || !strings.Contains(m.HTML, `lang="`+locale+`"`) {

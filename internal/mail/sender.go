@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"comanda/internal/backoff"
@@ -45,6 +46,8 @@ type Sender struct {
 	// OrderContent returns the content of an e-mail about an order, as the order is now. It returns ErrObsolete for an
 	// e-mail that is not true any more and ErrRefused for one that never can be sent. Other errors delay all e-mails.
 	OrderContent func(ctx context.Context, q QueuedMessage) (TemplateData, error)
+	// MailingContent is OrderContent for MailingTemplates.
+	MailingContent func(ctx context.Context, q QueuedMessage) (TemplateData, error)
 
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -85,7 +88,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	// An expired code would only mislead its recipient (E1).
 	if !s.Now().Before(q.Expires) {
 		s.report(ctx, "expired", q, nil)
-		return s.Store.DeleteQueued(ctx, []string{q.ID})
+		return s.Store.Settle(ctx, q, false)
 	}
 	from, err := s.sender(ctx, q.Branch)
 	if err != nil {
@@ -95,7 +98,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	switch {
 	case errors.Is(err, ErrObsolete):
 		s.report(ctx, "expired", q, nil)
-		return s.Store.DeleteQueued(ctx, []string{q.ID})
+		return s.Store.Settle(ctx, q, false)
 	case err != nil && !errors.Is(err, ErrRefused):
 		return errors.Join(err, s.release(ctx, []QueuedMessage{q}))
 	case err == nil:
@@ -108,7 +111,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 	switch {
 	case err == nil:
 		s.report(ctx, "sent", q, nil)
-		return s.Store.DeleteQueued(settled, []string{q.ID})
+		return s.Store.Settle(settled, q, true)
 	// The cause is not the message, so no attempt is counted (E2).
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
 		return errors.Join(err, s.release(settled, []QueuedMessage{q}))
@@ -151,7 +154,7 @@ func (s *Sender) compose(ctx context.Context, q QueuedMessage) (Message, error) 
 	if err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	m.ID, m.To, m.Date = q.ID, q.Recipient, s.Now()
+	m.ID, m.To, m.Date, m.Unsubscribe = q.ID, q.Recipient, s.Now(), c.Unsubscribe
 	return m, nil
 }
 
@@ -159,6 +162,9 @@ func (s *Sender) compose(ctx context.Context, q QueuedMessage) (Message, error) 
 func (s *Sender) content(ctx context.Context, q QueuedMessage) (TemplateData, error) {
 	if q.OrderID != "" && s.OrderContent != nil {
 		return s.OrderContent(ctx, q)
+	}
+	if slices.Contains(MailingTemplates(), q.Template) && s.MailingContent != nil {
+		return s.MailingContent(ctx, q)
 	}
 	fields := q.Fields
 	if s.Decrypt != nil {

@@ -282,10 +282,12 @@ type transportFunc func(context.Context, mail.Message) error
 
 func (f transportFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
 
-// unreachableStore is a store whose Delete fails.
+// unreachableStore is a store whose Settle fails.
 type unreachableStore struct{ mail.Store }
 
-func (unreachableStore) DeleteQueued(context.Context, []string) error { return errors.New("gone") }
+func (unreachableStore) Settle(context.Context, mail.QueuedMessage, bool) error {
+	return errors.New("gone")
+}
 
 // A connection that breaks before the server's reply leaves the outcome unknown: the message is sent again.
 func TestSender_reply_lost(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 // so it must not contain a secret.
 type Boot struct {
 	Methods []string  `json:"methods,omitempty"` // offered payment methods, preferred first; for the guest app
+	Google  bool      `json:"google,omitempty"`  // members may sign in with Google
 	Worker  bool      `json:"worker,omitempty"`  // phones may keep the guest app's files in a service worker
 	Demo    bool      `json:"demo,omitempty"`    // the installation is a demonstration
 	Brand   PageBrand `json:"brand,omitzero"`    // the restaurant's brand, for the guest app

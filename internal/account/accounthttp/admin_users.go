@@ -45,6 +45,7 @@ type usersIn struct {
 	Username   string `query:"username" text:"line" maxLength:"64" doc:"The exact username."`
 	DeviceID   string `query:"deviceId" text:"line" maxLength:"128" doc:"The exact device id."`
 	GoogleID   string `query:"googleId" text:"line" maxLength:"128" doc:"The exact Google id."`
+	Sort       string `query:"sort" enum:"id,lastLogin" default:"id" doc:"lastLogin: the newest login first; accounts that never logged in last."`
 	Query      string `query:"q" text:"line" maxLength:"100" doc:"Part of the e-mail address, username, phone number or name."`
 }
 
@@ -78,7 +79,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Acc
 	}
 	f := account.UserFilter{
 		Query: in.Query, Province: in.Province, City: in.City, Role: in.Role, Status: account.Status(in.Status),
-		Limit: in.Size, Offset: in.Offset(),
+		ByLogin: in.Sort == "lastLogin", Limit: in.Size, Offset: in.Offset(),
 	}
 	if in.Registered != "" {
 		yes := in.Registered == "yes"

@@ -16,6 +16,7 @@ import (
 func Member(a *httpapi.API, accounts *account.Service, secure func() bool) {
 	m := &memberRoutes{accounts, secure}
 	m.registerPublic(a)
+	m.registerUnsubscribe(a)
 	m.registerOwn(a)
 	m.registerPins(a)
 }

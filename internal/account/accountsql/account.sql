@@ -45,6 +45,13 @@ UPDATE app_user SET failures = 0, password = $2 WHERE id = $1
 -- Leaves the version, like account_login. Never moves back: clocks of several processes may differ.
 UPDATE app_user SET last_login_at = $2 WHERE id = $1 AND (last_login_at IS NULL OR last_login_at < $2)
 
+-- name: device_clear
+UPDATE app_user SET device_id = NULL, updated_at = $3, version = version + 1 WHERE device_id = $1 AND id <> $2 RETURNING id
+
+-- name: device_set
+-- Leaves the version, like account_last_login.
+UPDATE app_user SET device_id = $2 WHERE id = $1
+
 -- name: account_password
 UPDATE app_user SET password = $3, failures = 0, updated_at = $4, version = version + 1 WHERE id = $1 AND password = $2
 

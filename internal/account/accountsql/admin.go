@@ -32,7 +32,7 @@ type UserAdmin struct {
 // NewUserAdmin returns a store on a database.
 func NewUserAdmin(db *sqldb.DB) *UserAdmin { return &UserAdmin{db: db} }
 
-// Users returns a page of accounts by id, and their total.
+// Users returns a page of accounts by id or by last login, and their total.
 func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.User, int64, error) {
 	// One statement serves all filters, so each filter has a value that selects everything.
 	registered := int64(-1) // both
@@ -43,9 +43,13 @@ func (s *UserAdmin) Users(ctx context.Context, f account.UserFilter) ([]account.
 		pattern(f.Query), f.Province, f.City, f.Role, registered, string(f.Status), sqldb.IDs(f.Branches),
 		sqldb.Flag(f.EveryBranch),
 	}
+	list := stmt("admin_user_list")
+	if f.ByLogin {
+		list = stmt("admin_user_list_by_login")
+	}
 	return sqldb.CountedPage(ctx, s.db, scanUser, func(ctx context.Context) (int64, error) {
 		return s.total(ctx, f, args)
-	}, stmt("admin_user_list"), f.Limit, f.Offset, args...)
+	}, list, f.Limit, f.Offset, args...)
 }
 
 // total returns the number of accounts that match a filter, from the cache or from SQL. Any changed account invalidates

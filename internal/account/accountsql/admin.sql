@@ -51,3 +51,10 @@ SELECT @account_columns
 @admin_user_matches
 ORDER BY u.id
 LIMIT $9 OFFSET $10
+
+-- name: admin_user_list_by_login
+-- As admin_user_list, the newest login first.
+SELECT @account_columns
+@admin_user_matches
+ORDER BY u.last_login_at DESC NULLS LAST, u.id
+LIMIT $9 OFFSET $10

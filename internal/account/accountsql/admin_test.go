@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -26,6 +27,13 @@ var adminTestStmts = sqldb.Load(fstest.MapFS{
 	"branch.sql": {Data: []byte(`
 		INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, created_at)
 		VALUES ($1, 'Test', 'VND', 'Asia/Ho_Chi_Minh', 4, '["vi"]', 60, 0)`)},
+	"many.sql": {Data: []byte(`INSERT INTO app_user (username, role_id, status, last_login_at, created_at, updated_at)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+		SELECT 'many' || i, (SELECT id FROM role WHERE name = 'USER'), 'ACTIVE', CASE WHEN i % 3 > 0 THEN i END, 1, 1 FROM n`)},
+	"analyze.sql": {Data: []byte(`ANALYZE app_user`)},
+	"plan.sql": {Data: []byte(`/*pg: EXPLAIN *//*sqlite: EXPLAIN QUERY PLAN */
+		SELECT u.id FROM app_user u JOIN role r ON r.id = u.role_id ORDER BY u.last_login_at DESC NULLS LAST, u.id LIMIT 20`)},
+	"login.sql":   {Data: []byte(`UPDATE app_user SET last_login_at = $2 WHERE username = $1`)},
 	"revoked.sql": {Data: []byte(`SELECT COUNT(*) FROM auth_revocation WHERE kind = $1 AND subject = $2`)},
 	"living.sql":  {Data: []byte(`SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND ended_at IS NULL`)},
 })
@@ -241,6 +249,50 @@ func TestUserAdmin_Users(t *testing.T) {
 			if err != nil || total != c.want || int64(len(page)) != min(3, c.want) {
 				t.Errorf("%s: %d of %d, %v", what, len(page), total, err)
 			}
+		}
+	})
+}
+
+// By last login, the newest is first, and accounts that never logged in are last, on both engines and across pages.
+func TestUserAdmin_Users_by_login(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		h.createUser(t, "never", "KITCHEN", 1)
+		for at, name := range []string{"first", "second", "third"} {
+			h.createUser(t, name, "KITCHEN", 1)
+			testenv.Must(db.Exec(t.Context(), adminTestStmts.Must("login"), name, 1000+at))(t)
+		}
+		h.createUser(t, "neither", "KITCHEN", 1)
+		var names []string
+		for offset := 0; offset < 6; offset += 2 {
+			page, _, err := h.people.Users(t.Context(), account.UserFilter{
+				EveryBranch: true, Role: "KITCHEN", ByLogin: true, Limit: 2, Offset: offset,
+			})
+			testenv.NoError(t, err)
+			for _, u := range page {
+				names = append(names, u.Username)
+			}
+		}
+		testenv.Equal(t, names, []string{"third", "second", "first", "never", "neither"})
+	})
+}
+
+// A page by last login reads the index and sorts nothing, whatever the number of accounts.
+func TestUserAdmin_Users_by_login_index(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newAdminEnv(t, db)
+		testenv.Must(db.Exec(t.Context(), adminTestStmts.Must("many")))(t)
+		testenv.Must(db.Exec(t.Context(), adminTestStmts.Must("analyze")))(t)
+		plan := testenv.Must(sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (line string, err error) {
+			if db.Engine() == sqldb.SQLite {
+				var n int64
+				return line, r.Scan(&n, &n, &n, &line)
+			}
+			return line, r.Scan(&line)
+		}, adminTestStmts.Must("plan")))(t)
+		text := strings.Join(plan, "\n")
+		if !strings.Contains(text, "app_user_last_login") || strings.Contains(text, "TEMP B-TREE") || strings.Contains(text, "Sort Key") {
+			t.Errorf("the plan is\n%s", text)
 		}
 	})
 }

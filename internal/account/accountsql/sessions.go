@@ -3,6 +3,7 @@ package accountsql
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,24 @@ import (
 	"comanda/internal/sqldb"
 )
 
+// maxDeviceRaces is how often a login is repeated because another account has logged in on the same device at the same
+// time. After that the device stays with the other one, whose login is as new.
+const maxDeviceRaces = 3
+
 // Begin stores a session, see account.SessionStore.
 func (s *Accounts) Begin(
+	ctx context.Context, u account.User, fresh account.Session, p account.LoginProof,
+) (written account.Session, evicted []string, err error) {
+	for range maxDeviceRaces {
+		if written, evicted, err = s.begin(ctx, u, fresh, p); p.DeviceID == "" || !errors.Is(err, sqldb.ErrUnique) {
+			return written, evicted, err
+		}
+	}
+	p.DeviceID = ""
+	return s.begin(ctx, u, fresh, p)
+}
+
+func (s *Accounts) begin(
 	ctx context.Context, u account.User, fresh account.Session, p account.LoginProof,
 ) (written account.Session, evicted []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
@@ -29,14 +46,13 @@ func (s *Accounts) Begin(
 		if err != nil {
 			return err
 		}
-		if now.PasswordHash != p.Hash || now.Status != account.Active || now.RoleID != u.RoleID {
+		if now.PasswordHash != p.Hash || now.Status != account.Active || now.RoleID != u.RoleID ||
+			p.GoogleID != "" && now.GoogleID != p.GoogleID {
 			return account.ErrLogin
 		}
 		written = fresh.StartedAfter(now.ValidFrom)
-		if p.PinHash == "" {
-			tx.QueueExactly(1, stmt("account_login"), u.ID, p.NewHash)
-		} else if n, err := tx.Exec(ctx, stmt("pin_failures_reset"), u.ID, p.PinHash); err != nil || n == 0 {
-			return cmp.Or(err, error(account.ErrPin)) // the PIN was changed meanwhile
+		if err := resetFailures(ctx, tx, u.ID, p); err != nil {
+			return err
 		}
 		// MaxSessions-1 sessions stay, because the new session is inserted below.
 		if evicted, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("session_end_oldest"),
@@ -45,6 +61,9 @@ func (s *Accounts) Begin(
 		}
 		revokeSessions(tx, evicted, written.CreatedAt)
 		if err := notifyNewDevice(ctx, tx, written, p.NewDevice); err != nil {
+			return err
+		}
+		if err := takeDevice(ctx, tx, now, p.DeviceID, written.CreatedAt); err != nil {
 			return err
 		}
 		insertSession(tx, written)
@@ -60,6 +79,21 @@ func (s *Accounts) Begin(
 	return written, evicted, err
 }
 
+// resetFailures resets the count of wrong passwords or PINs, of that which was right. A login with Google has proved
+// neither.
+func resetFailures(ctx context.Context, tx sqldb.Tx, user int64, p account.LoginProof) error {
+	switch {
+	case p.GoogleID != "":
+	case p.PinHash == "":
+		tx.QueueExactly(1, stmt("account_login"), user, p.NewHash)
+	default:
+		if n, err := tx.Exec(ctx, stmt("pin_failures_reset"), user, p.PinHash); err != nil || n == 0 {
+			return cmp.Or(err, error(account.ErrPin)) // the PIN was changed meanwhile
+		}
+	}
+	return nil
+}
+
 // notifyNewDevice queues an e-mail unless a session of the account is on such a device. A device whose session has
 // ended is known by its cookie.
 func notifyNewDevice(ctx context.Context, tx sqldb.Tx, s account.Session, l *account.Email) error {
@@ -71,6 +105,24 @@ func notifyNewDevice(ctx context.Context, tx sqldb.Tx, s account.Session, l *acc
 		return err
 	}
 	return QueueEmail(tx, s.CreatedAt, *l)
+}
+
+// takeDevice makes a device that of the locked account of a member, and no longer that of another. Staff share devices.
+func takeDevice(ctx context.Context, tx sqldb.Tx, u account.User, device string, at time.Time) error {
+	if device == "" || device == u.DeviceID || authz.IsStaff(u.Role) {
+		return nil
+	}
+	others, err := sqldb.Collect(ctx, tx, sqldb.Value[int64], stmt("device_clear"), device, u.ID, at.UnixMilli())
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, stmt("device_set"), u.ID, device); err != nil {
+		return err
+	}
+	for _, id := range others {
+		documentsql.Changed(tx, at, userEntity, strconv.FormatInt(id, 10))
+	}
+	return nil
 }
 
 // recordLogin queues the time of an account's last login, and the projection of its document.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"comanda/internal/mail"
+	"comanda/internal/queue"
 	"comanda/internal/queue/queuesql"
 	"comanda/internal/sqldb"
 )
@@ -38,6 +40,41 @@ type Store struct {
 
 // New returns a store on a database.
 func New(db *sqldb.DB) *Store { return &Store{messages.On(db), db} }
+
+// Settle implements mail.Store. The result of a mailing is recorded in the same transaction, so that it counts once.
+func (s *Store) Settle(ctx context.Context, q mail.QueuedMessage, sent bool) error {
+	if !slices.Contains(mail.MailingTemplates(), q.Template) {
+		return s.DeleteQueued(ctx, []string{q.ID})
+	}
+	result := "SKIPPED"
+	if sent {
+		result = "SENT"
+	}
+	return s.db.Write(ctx, func(_ context.Context, tx sqldb.Tx) error {
+		tx.Queue(stmt("mailing_result"), sqldb.IDs([]string{q.ID}), result)
+		messages.QueueDelete(tx, []string{q.ID})
+		return nil
+	})
+}
+
+// RecordFailures implements mail.Store. If the process dies before the second statement, the mailing finds the dead
+// letters when it ends.
+func (s *Store) RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error {
+	if err := s.Queue.RecordFailures(ctx, now, failures...); err != nil {
+		return err
+	}
+	var dead []string
+	for _, f := range failures {
+		if f.Dead {
+			dead = append(dead, f.ID)
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	_, err := s.db.Exec(ctx, stmt("mailing_result"), sqldb.IDs(dead), "FAILED")
+	return err
+}
 
 // scanMessage reads a row in the order of the columns of messages.
 func scanMessage(r sqldb.Rows) (mail.QueuedMessage, error) {

@@ -25,3 +25,8 @@ UPDATE mail_outbox
 SET available_at = $2, expires_at = CASE WHEN dead = 1 AND expires_at < $3 THEN $3 ELSE expires_at END,
     attempts = CASE dead WHEN 1 THEN 0 ELSE attempts END, dead = 0
 WHERE id = $1
+
+-- name: mailing_result
+-- A message that was sent stays so: its result may arrive after the end of its claim.
+UPDATE mailing_recipient SET state = $2
+WHERE mail_id IN (SELECT m.id FROM @rows($1: id text) AS m) AND state <> 'SENT'

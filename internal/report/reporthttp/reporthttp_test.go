@@ -267,8 +267,8 @@ func TestReports_csv(t *testing.T) {
 			path += "&size=1"
 		}
 		res, text := h.get(path)
-		if text != mark+want {
-			t.Errorf("%s: %d %q, want %q", name, res.StatusCode, text, mark+want)
+		if text != httpapi.CSVMark+want {
+			t.Errorf("%s: %d %q, want %q", name, res.StatusCode, text, httpapi.CSVMark+want)
 		}
 		for header, want := range map[string]string{
 			"Content-Type":        "text/csv; charset=utf-8",
@@ -291,7 +291,7 @@ func TestHarmless(t *testing.T) {
 		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
 		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
 	} {
-		if got := escapeFormula(cell); got != want {
+		if got := httpapi.EscapeFormula(cell); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)
 		}
 	}

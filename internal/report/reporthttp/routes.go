@@ -7,10 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
@@ -129,7 +126,7 @@ func add[V view, I any, P interface {
 			return nil, err
 		}
 		return httpapi.NewBytes(q.IfNoneMatch, httpapi.ETag(body), body), nil
-	}, withCSV)
+	}, httpapi.WithCSV)
 }
 
 // cached returns the encoded report from the cache, or computes it. The parameters in are part of its name.
@@ -146,19 +143,12 @@ func (r routes) cached(
 	return r.service.Cached(ctx, span, compute, name, string(parameters))
 }
 
-// withCSV documents the second format of reports.
-func withCSV(op *huma.Operation) {
-	op.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
-		csvType: {Schema: &huma.Schema{Type: huma.TypeString}},
-	}}}
-}
-
 // download returns a report as a file. It has no entity tag and is not cached, because a download is meant to be new each
 // time.
 func (s *Span) download(v view, name string) (*httpapi.Bytes, error) {
 	file := "comanda-" + s.BranchID + "-" + name + "-" + s.From + "-" + s.To + ".csv"
 	body, err := v.sheet().csv()
-	return httpapi.NewDownload(csvType, file, body), err
+	return httpapi.NewDownload(httpapi.CSVType, file, body), err
 }
 
 // encode returns a report as JSON.
@@ -173,11 +163,6 @@ func encode(v view) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-const csvType = "text/csv; charset=utf-8"
-
-// mark is the byte order mark, by which spreadsheet programs recognise UTF-8.
-const mark = "\uFEFF"
-
 // sheet is a report as a table with column names.
 type sheet struct {
 	columns []string
@@ -186,32 +171,16 @@ type sheet struct {
 
 // add adds a row of texts and whole numbers.
 func (s *sheet) add(cells ...any) {
-	s.rows = append(s.rows, seq.Map(cells, func(cell any) string { return escapeFormula(fmt.Sprint(cell)) }))
+	s.rows = append(s.rows, seq.Map(cells, func(cell any) string { return httpapi.EscapeFormula(fmt.Sprint(cell)) }))
 }
 
 // csv returns RFC 4180 CSV with CRLF line ends.
 func (s *sheet) csv() ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(mark)
+	b.WriteString(httpapi.CSVMark)
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
 	_ = w.Write(s.columns) // Error returns the first error
 	_ = w.WriteAll(s.rows) // likewise
 	return b.Bytes(), fault.Wrap("write sheet", w.Error())
-}
-
-var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
-
-// escapeFormula prevents spreadsheets from executing a text as a formula: a dish may be called =HYPERLINK(...). A
-// number may begin with a minus.
-func escapeFormula(cell string) string {
-	if cell == "" || number.MatchString(cell) {
-		return cell
-	}
-	switch cell[0] {
-	// The characters are those that OWASP lists for CSV injection.
-	case '=', '+', '-', '@', '\t', '\r', '\n':
-		return "'" + cell
-	}
-	return cell
 }

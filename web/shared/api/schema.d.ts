@@ -560,6 +560,58 @@ export interface paths {
         patch: operations["staff-dish-edit"];
         trace?: never;
     };
+    "/api/mailings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the mailings to members */
+        get: operations["mailing-list"];
+        put?: never;
+        /** Send an e-mail to the members of a group */
+        post: operations["mailing-create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mailings/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a mailing to yourself for a look */
+        post: operations["mailing-preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mailings/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a mailing while it is being sent */
+        post: operations["mailing-cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/menu-items/{id}/86": {
         parameters: {
             query?: never;
@@ -1595,6 +1647,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count the members of a group */
+        get: operations["segment-count"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/segments/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Download the members of a group with their addresses */
+        get: operations["segment-export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/settings": {
         parameters: {
             query?: never;
@@ -2233,6 +2319,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/google/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log in with the code of Google */
+        post: operations["google-finish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/google/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to log in with Google */
+        post: operations["google-start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/login": {
         parameters: {
             query?: never;
@@ -2382,6 +2502,24 @@ export interface paths {
         put?: never;
         /** Create the first owner with the code that the server printed */
         post: operations["setup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/unsubscribe/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open the page that withdraws the consent to news */
+        get: operations["unsubscribe-page"];
+        put?: never;
+        /** Withdraw the consent to news with the link of an e-mail */
+        post: operations["unsubscribe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3178,6 +3316,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me/google/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Connect your Google account with its code */
+        post: operations["me-google-finish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/google/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to connect your Google account */
+        post: operations["me-google-start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/google/unlink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disconnect your Google account */
+        post: operations["me-google-unlink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/me/mail": {
         parameters: {
             query?: never;
@@ -3619,6 +3808,9 @@ export interface components {
             /** @description Newest first; at most 200. */
             items: components["schemas"]["AccountFlag"][];
         };
+        AccountGooglePasswordBody: {
+            currentPassword: string;
+        };
         AccountGrant: {
             /** @description The bearer token of the other routes. */
             accessToken: string;
@@ -3652,10 +3844,12 @@ export interface components {
         };
         AccountMailChoices: {
             /**
-             * @description Language of e-mails about orders. If omitted, the language of the restaurant.
+             * @description Language of e-mails about orders and of news. If omitted, the language of the restaurant.
              * @enum {string}
              */
             locale?: "en" | "vi" | "zh-TW";
+            /** @description The consent to news and offers. If omitted, it stays as it is. */
+            news?: boolean;
             /** @description An e-mail when an order is ready. */
             orderReady: boolean;
             /** @description An e-mail when an order was received. */
@@ -5145,6 +5339,18 @@ export interface components {
             /** @enum {string} */
             method: "COUNTER";
         };
+        CreateInputBody: {
+            /** @description Chosen by the client; the same id and body make one mailing. */
+            clientTxnId: string;
+            /**
+             * @description NEWS goes to members who agreed to news; REMINDER, once per account, to those who have not verified their address.
+             * @enum {string}
+             */
+            kind: "NEWS" | "REMINDER";
+            segment: components["schemas"]["MailingSegment"];
+            /** @description Of news, one per language; the first is for members without one of these languages. Reminders have a fixed text. */
+            texts?: components["schemas"]["MailingText"][];
+        };
         DiscountInputBody: {
             /**
              * Format: int64
@@ -5261,6 +5467,18 @@ export interface components {
              */
             state: "SENDING" | "DONE";
         };
+        GoogleFinishInBody: {
+            code: string;
+            state: string;
+        };
+        GoogleFinishLinkInBody: {
+            code: string;
+            state: string;
+        };
+        GoogleStartedBody: {
+            /** @description The page at Google to open. It returns to /shop/google with code and state. */
+            url: string;
+        };
         GroupsInBody: {
             /** @description In the order in which guests see them; they replace all groups of the dish. */
             groups: components["schemas"]["CatalogGroupSetting"][];
@@ -5367,6 +5585,97 @@ export interface components {
         LogoutInBody: {
             /** @description Used if there is no access token or it is invalid. An expired access token is enough. */
             refreshToken?: string;
+        };
+        Mailing: {
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            /**
+             * Format: int64
+             * @description Of these, without consent to news; for reminders, those who need none.
+             */
+            excluded: number;
+            /** Format: int64 */
+            failed: number;
+            /**
+             * Format: date-time
+             * @description Null while it is being sent.
+             */
+            finishedAt: string | null;
+            id: string;
+            /** @enum {string} */
+            kind: "NEWS" | "REMINDER";
+            /**
+             * Format: int64
+             * @description Members in the group when it was created.
+             */
+            matched: number;
+            /**
+             * Format: int64
+             * @description E-mails made so far.
+             */
+            queued: number;
+            segment: components["schemas"]["MailingSegment"];
+            /**
+             * Format: int64
+             * @description Accepted by the mail server.
+             */
+            sent: number;
+            /**
+             * Format: int64
+             * @description Not sent: cancelled, consent withdrawn, or expired.
+             */
+            skipped: number;
+            /** @enum {string} */
+            state: "SENDING" | "SENT" | "CANCELED";
+            texts: components["schemas"]["MailingText"][];
+        };
+        MailingContent: {
+            /**
+             * @description NEWS goes to members who agreed to news; REMINDER, once per account, to those who have not verified their address.
+             * @enum {string}
+             */
+            kind: "NEWS" | "REMINDER";
+            segment: components["schemas"]["MailingSegment"];
+            /** @description Of news, one per language; the first is for members without one of these languages. Reminders have a fixed text. */
+            texts?: components["schemas"]["MailingText"][];
+        };
+        MailingListedMailing: {
+            items: components["schemas"]["Mailing"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        MailingSegment: {
+            city?: string;
+            /** Format: int64 */
+            inactiveDays?: number;
+            province?: string;
+            registered?: boolean;
+        };
+        MailingSegmentCounts: {
+            /** Format: int64 */
+            members: number;
+            /**
+             * Format: int64
+             * @description Members who agreed to news and have a verified address.
+             */
+            news: number;
+            /**
+             * Format: int64
+             * @description Members who have not verified their address and were not reminded yet.
+             */
+            remindable: number;
+        };
+        MailingText: {
+            /** @enum {string} */
+            locale: "en" | "vi" | "zh-TW";
+            subject: string;
+            /** @description Plain text; an empty line separates paragraphs. */
+            text: string;
         };
         MarkInputBody: {
             done: boolean;
@@ -9433,6 +9742,133 @@ export interface operations {
             };
         };
     };
+    "mailing-list": {
+        parameters: {
+            query?: {
+                page?: number;
+                size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailingListedMailing"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "mailing-create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInputBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "mailing-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailingContent"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "mailing-cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "staff-item-off": {
         parameters: {
             query?: never;
@@ -12231,6 +12667,78 @@ export interface operations {
             };
         };
     };
+    "segment-count": {
+        parameters: {
+            query?: {
+                province?: string;
+                city?: string;
+                /** @description Whether the e-mail address is verified. */
+                registered?: "yes" | "no";
+                /** @description Neither logged in nor active for so many days; 0 for all. */
+                inactiveDays?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailingSegmentCounts"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "segment-export": {
+        parameters: {
+            query?: {
+                province?: string;
+                city?: string;
+                /** @description Whether the e-mail address is verified. */
+                registered?: "yes" | "no";
+                /** @description Neither logged in nor active for so many days; 0 for all. */
+                inactiveDays?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "settings-list": {
         parameters: {
             query?: never;
@@ -13228,6 +13736,8 @@ export interface operations {
                 deviceId?: string;
                 /** @description The exact Google id. */
                 googleId?: string;
+                /** @description lastLogin: the newest login first; accounts that never logged in last. */
+                sort?: "id" | "lastLogin";
                 /** @description Part of the e-mail address, username, phone number or name. */
                 q?: string;
             };
@@ -13752,6 +14262,75 @@ export interface operations {
             };
         };
     };
+    "google-finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: {
+                /** @description Set by a login. It does not authenticate. */
+                comanda_device?: string;
+                /** @description Set when the sign-in began. */
+                comanda_google?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoogleFinishInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountGrant"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "google-start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoogleStartedBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -14098,6 +14677,65 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Account"];
                 };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "unsubscribe-page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Error */
             default: {
@@ -16177,6 +16815,110 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EmailConfirmInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-google-finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: {
+                /** @description Set when the sign-in began. */
+                comanda_google?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GoogleFinishLinkInBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-google-start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountGooglePasswordBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoogleStartedBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "me-google-unlink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountGooglePasswordBody"];
             };
         };
         responses: {

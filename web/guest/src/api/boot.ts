@@ -5,6 +5,8 @@ interface Boot {
   methods: Method[]
   /** Whether the phone may cache the app's files. */
   worker: boolean
+  /** Whether members may sign in with Google. */
+  google: boolean
   /** The restaurant's own brand; every part is optional. The page itself contains its colours. */
   brand: Brand
 }
@@ -50,9 +52,9 @@ export function methodsFor(amount: number, currency: string, kind?: string): Met
 export function readBoot(page: Document = document): Boot {
   try {
     const boot = JSON.parse(page.getElementById('boot')?.textContent ?? '') as Partial<Boot>
-    if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods, worker: boot.worker === true, brand: boot.brand ?? {} }
+    if (Array.isArray(boot.methods) && boot.methods.length > 0) return { methods: boot.methods, worker: boot.worker === true, google: boot.google === true, brand: boot.brand ?? {} }
   } catch {
     // The element holds no boot data.
   }
-  return { methods: ['COUNTER'], worker: false, brand: {} }
+  return { methods: ['COUNTER'], worker: false, google: false, brand: {} }
 }

@@ -6,7 +6,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 import { forgetAlerts } from '../order/readyalert'
 import { onReconnect } from '../shell/connection'
 import * as api from './api'
-import type { Account, Changes, Credentials } from './dto'
+import type { Account, Changes, Credentials, GoogleCode, Grant } from './dto'
 import { keptKey } from './tokens'
 
 /** The member who is logged in. All tabs of a browser share the login. */
@@ -42,7 +42,18 @@ export const useAccount = defineStore('account', () => {
   onReconnect(restore)
 
   async function enter(credentials: Credentials): Promise<void> {
-    const grant = await api.login(credentials)
+    take(await api.login(credentials))
+  }
+
+  async function enterWithGoogle(code: GoogleCode): Promise<void> {
+    take(await api.finishGoogle(code))
+  }
+
+  async function connectGoogle(code: GoogleCode): Promise<void> {
+    user.value = await api.finishGoogleLink(code)
+  }
+
+  function take(grant: Grant): void {
     api.tokens.take(grant)
     ended.value = undefined
     user.value = grant.user
@@ -90,7 +101,7 @@ export const useAccount = defineStore('account', () => {
     user.value = await api.changeMe(changes)
   }
 
-  return { user, fault, ended, busy, restore, enter, leave, onStorage, change }
+  return { user, fault, ended, busy, restore, enter, enterWithGoogle, connectGoogle, leave, onStorage, change }
 })
 
 /** Whether a login is stored. The server may have ended it. */

@@ -7,7 +7,7 @@ import { refreshTimeout } from '@shared/refresh'
 import { answer } from '../api/answer'
 import type { Menu, Method, Placed } from '../api/dto'
 import type {
-  Account, Basket, Changes, CheckedOut, Checkout, Credentials, Grant, Kind, ListedOrder, MailChoices, MemberOrder, Branch, Purpose,
+  Account, Basket, Changes, CheckedOut, Checkout, Credentials, GoogleCode, Grant, Kind, ListedOrder, MailChoices, MemberOrder, Branch, Purpose,
   Registration, Session,
 } from './dto'
 import type { Views } from '../menu/views'
@@ -57,6 +57,27 @@ export function login(body: Credentials): Promise<Grant> {
   return answer(open.POST('/auth/login', { body }))
 }
 
+/** Google's page to log in. The browser gets a cookie, which finishGoogle needs. */
+export function startGoogle(): Promise<{ url: string }> {
+  return answer(open.POST('/auth/google/start'))
+}
+
+export function finishGoogle(body: GoogleCode): Promise<Grant> {
+  return answer(open.POST('/auth/google/finish', { body }))
+}
+
+export function startGoogleLink(currentPassword: string): Promise<{ url: string }> {
+  return own(() => client.POST('/me/google/start', { body: { currentPassword } }))
+}
+
+export function finishGoogleLink(body: GoogleCode): Promise<Account> {
+  return own(() => client.POST('/me/google/finish', { body }))
+}
+
+export function disconnectGoogle(currentPassword: string): Promise<Account> {
+  return own(() => client.POST('/me/google/unlink', { body: { currentPassword } }))
+}
+
 export function logout(refreshToken: string): Promise<unknown> {
   const headers = tokens.bearer ? { Authorization: `Bearer ${tokens.bearer}` } : {}
   return answer(brief.POST('/auth/logout', { params: { header: headers }, body: { refreshToken } }))
@@ -86,6 +107,11 @@ export function mailChoices(): Promise<MailChoices> {
 
 export function chooseMail(body: MailChoices): Promise<MailChoices> {
   return own(() => client.PUT('/me/mail', { body }))
+}
+
+/** Withdraws the consent to news with the token of an e-mail, without a login. */
+export function unsubscribe(token: string): Promise<unknown> {
+  return answer(open.POST('/auth/unsubscribe/{token}', { params: { path: { token } } }))
 }
 
 export function changePassword(currentPassword: string, newPassword: string): Promise<unknown> {

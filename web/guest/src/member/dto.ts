@@ -11,6 +11,7 @@ export type Changes = Omit<Schemas['AccountChanges'], '$schema'>
 export type Registration = Omit<Schemas['RegisterInBody'], '$schema'>
 export type Credentials = Omit<Schemas['LoginInBody'], '$schema'>
 export type Session = Schemas['AccountSession']
+export interface GoogleCode { code: string; state: string }
 export type MailChoices = Omit<Schemas['AccountMailChoices'], '$schema'>
 export type Purpose = Schemas['CodeInBody']['purpose']
 

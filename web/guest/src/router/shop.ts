@@ -43,5 +43,7 @@ export const shop: RouteRecordRaw[] = [
   { path: '/shop/register', name: 'register', component: page(() => import('../member/views/RegisterView.vue')), meta: open },
   { path: '/shop/verify', name: 'verify', component: page(() => import('../member/views/VerifyView.vue')), meta: open },
   { path: '/shop/forgotten', name: 'forgotten', component: page(() => import('../member/views/ForgottenView.vue')), meta: open },
+  { path: '/shop/google', name: 'google', component: page(() => import('../member/views/GoogleView.vue')), meta: open },
+  { path: '/shop/unsubscribe', name: 'unsubscribe', component: page(() => import('../member/views/UnsubscribeView.vue')), meta: open },
   { path: '/shop/:rest(.*)*', redirect: '/shop' },
 ]

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"comanda/internal/seq"
+)
+
+// CSVType is the content type of CSV files.
+const CSVType = "text/csv; charset=utf-8"
+
+// CSVMark is the byte order mark, by which spreadsheet programs recognise UTF-8.
+const CSVMark = "\uFEFF"
+
+var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+// EscapeFormula prevents spreadsheets from executing a text as a formula: a dish may be called =HYPERLINK(...). A
+// number may begin with a minus.
+func EscapeFormula(cell string) string {
+	if cell == "" || number.MatchString(cell) {
+		return cell
+	}
+	switch cell[0] {
+	// The characters are those that OWASP lists for CSV injection.
+	case '=', '+', '-', '@', '\t', '\r', '\n':
+		return "'" + cell
+	}
+	return cell
+}
+
+// csvFlush is the number of rows after which a download sends what it has.
+const csvFlush = 500
+
+// CSVDownload returns a file that is sent while its rows are read, so that no process has all of them in memory. rows
+// calls add with the cells of each row. If it fails, the connection is closed, so that no client takes a part for the whole.
+// The name must consist of letters, digits, dots and dashes.
+func CSVDownload(
+	name string, columns []string, rows func(ctx context.Context, add func(cells ...any) error) error,
+) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", CSVType)
+		hc.SetHeader("Cache-Control", "no-store")
+		hc.SetHeader("Content-Disposition", `attachment; filename="`+name+`"`)
+		_, err := hc.BodyWriter().Write([]byte(CSVMark))
+		w := csv.NewWriter(hc.BodyWriter())
+		w.UseCRLF = true // RFC 4180
+		if err == nil {
+			err = w.Write(columns)
+		}
+		n := 0
+		if err == nil {
+			err = rows(hc.Context(), func(cells ...any) error {
+				if n++; n%csvFlush == 0 {
+					w.Flush()
+				}
+				return w.Write(seq.Map(cells, func(cell any) string { return EscapeFormula(fmt.Sprint(cell)) }))
+			})
+		}
+		if w.Flush(); err == nil {
+			err = w.Error()
+		}
+		if err != nil {
+			if x := exchangeOf(hc.Context()); x != nil {
+				_ = x.note(problemOf(hc.Context(), err)) // note returns its argument
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}}
+}
+
+// WithCSV documents a response in CSV.
+func WithCSV(op *huma.Operation) {
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: http.StatusText(http.StatusOK),
+		Content:     map[string]*huma.MediaType{CSVType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+}

@@ -1,0 +1,9 @@
+package mailingsql
+
+import (
+	"testing"
+
+	"comanda/internal/sqldb/sqldbtest"
+)
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }
