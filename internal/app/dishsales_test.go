@@ -36,7 +36,7 @@ func readDish(t *testing.T, k *Core, id int64) (d shownDish) {
 	return d
 }
 
-// restaurant-redis A7: the document of a dish says what each branch has and can sell.
+// restaurant-redis 000-A7: the document of a dish says what each branch has and can sell.
 func TestDishSales(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)

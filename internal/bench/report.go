@@ -218,6 +218,9 @@ func (r Report) product(w io.Writer) {
 		fmt.Fprintf(w, "checkouts in %d rounds: %.2f of orders of one dish; a checkout takes%s, an order%s\n",
 			m.Rounds, m.Ratio, micros(m.Checkouts.CPU), micros(m.Orders.CPU))
 	}
+	if i := r.Reservations; i != nil {
+		fmt.Fprintf(w, "a reservation takes%s and %.0f bytes of Redis\n", micros(i.Try.CPU), i.Memory)
+	}
 	if l := r.Streams; l != nil {
 		fmt.Fprintf(w, "%d live streams, open in %.1f s, %.1f kB each; while nothing changes a second takes%s\n",
 			l.Streams, l.Opening, l.Bytes/1000, micros(l.Idle))

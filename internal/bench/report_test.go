@@ -57,11 +57,16 @@ func sample() Report {
 			Ratio:     0.8,
 		},
 		Reservations: &ReservationLoads{
-			Try: Load{Conns: 64, PerSecond: 9000}, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
+			Try: Trade{Load{Conns: 64, PerSecond: 9000}, []Cost{{"server", 40}}}, Memory: 210, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
 		},
 		Notices: &NoticeLoads{
 			First: Trade{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
 			Again: Trade{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
+		},
+		Streams: &StreamLoads{
+			Streams: 5000, Opening: 1.5, Bytes: 30_500, Idle: []Cost{{"server", 250_000}},
+			Menu:   StreamDelay{Changes: 20, Events: 50_000, P50: 120.5, P99: 480, Max: 500.25, CPU: []Cost{{"server", 90_000}}},
+			Orders: StreamDelay{Changes: 100, Events: 99, Missing: 1, P50: 3.5, P99: 9, Max: 12},
 		},
 		Limits: Limits{
 			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32},

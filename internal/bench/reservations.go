@@ -6,13 +6,15 @@ import (
 	"net/http"
 
 	"comanda/internal/bench/load"
+	"comanda/internal/sqldb"
 )
 
 // ReservationLoads are the measurements of other systems, over as many connections as had the best rate of orders.
 type ReservationLoads struct {
-	Try         Load `json:"reservations"`  // reservations of one unit of an item
-	Alternating Load `json:"reserveSell"`   // requests: alternating reservations and confirmations
-	Read        Load `json:"inventoryRead"` // stock of one item, from the ledger
+	Try         Trade   `json:"reservations"`        // reservations of one unit of an item
+	Memory      float64 `json:"bytesPerReservation"` // growth of Redis's memory
+	Alternating Load    `json:"reserveSell"`         // requests: alternating reservations and confirmations
+	Read        Load    `json:"inventoryRead"`       // stock of one item, from the ledger
 }
 
 // stockItems is the number of items to reserve, as in the example of a sale in inventory-tcc.md.
@@ -36,12 +38,14 @@ func (s *session) reservations(ctx context.Context) error {
 		}
 	}
 	r := &ReservationLoads{}
+	if err := s.try(ctx, r, name+"a", conns); err != nil {
+		return err
+	}
 	for _, step := range []struct {
 		into       *Load
 		want, also int
 		requests   func(conn int) func() []byte
 	}{
-		{&r.Try, http.StatusCreated, 0, func(conn int) func() []byte { return p.reserve(name+"a", conn) }},
 		{&r.Alternating, http.StatusCreated, http.StatusOK, func(conn int) func() []byte { return p.sell(name+"b", conn) }},
 		{&r.Read, http.StatusOK, 0, p.levels},
 	} {
@@ -55,6 +59,37 @@ func (s *session) reservations(ctx context.Context) error {
 	s.report.Reservations = r
 	return nil
 }
+
+// try measures reservations, and what one costs in processor time and in Redis's memory.
+func (s *session) try(ctx context.Context, r *ReservationLoads, name string, conns int) error {
+	startMillis := s.db.Now().UnixMilli()
+	before, err := s.askRedis(ctx)
+	if err != nil {
+		return err
+	}
+	costs := s.look(ctx)
+	r.Try.Load, err = s.ask(ctx, load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
+		return s.product.reserve(name, conn)
+	}})
+	if err != nil {
+		return err
+	}
+	s.settle(ctx)
+	later := s.look(ctx)
+	after, err := s.askRedis(ctx)
+	if err != nil {
+		return err
+	}
+	made, _, err := sqldb.One(ctx, s.db, sqldb.Pair, stmt("batch_count"), s.product.branch, noDate, startMillis)
+	if n := made[0]; err == nil && n > 0 {
+		r.Try.CPU = costs.each(later, n)
+		r.Memory = float64(after.used-before.used) / float64(n)
+	}
+	return err
+}
+
+// noDate is the business date of a reservation: it belongs to none.
+const noDate = ""
 
 // benchItem returns the id of an item; numbers start again after the last.
 func benchItem(i int) string { return fmt.Sprintf("bench-%02d", i%stockItems) }

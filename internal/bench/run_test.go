@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,7 +161,11 @@ func checkReservations(t *testing.T, r Report) {
 	if i == nil {
 		t.Fatal("nothing was reserved")
 	}
-	for name, l := range map[string]Load{"try": i.Try, "in turn": i.Alternating, "read": i.Read} {
+	// inventory-tcc 003-H4: what a reservation costs is part of the report.
+	if redis := strings.HasPrefix(r.Redis, "standalone"); redis && i.Memory <= 0 || runtime.GOOS == "linux" && len(i.Try.CPU) == 0 {
+		t.Errorf("a reservation takes %v and %.0f bytes of %s", i.Try.CPU, i.Memory, r.Redis)
+	}
+	for name, l := range map[string]Load{"try": i.Try.Load, "in turn": i.Alternating, "read": i.Read} {
 		if l.PerSecond <= 0 || len(l.Errors) > 0 {
 			t.Errorf("load of reservations, %s = %+v, want a rate and no errors", name, l)
 		}

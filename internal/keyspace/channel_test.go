@@ -43,7 +43,7 @@ func TestLintChannels_sees(t *testing.T) {
 	}
 }
 
-// 001-B11: the channel of one user, and the pattern of all.
+// redis-key-naming 001-A17 and 001-B11: the channel of one user, and the pattern of all.
 func TestNotifications(t *testing.T) {
 	for name, c := range map[string]Channel{"app:pub:notification:7": Notifications("7"), "app:pub:notification:*": AllNotifications()} {
 		if c.String() != name || !c.Valid() || c.IsPattern() != strings.HasSuffix(name, "*") {

@@ -562,8 +562,8 @@ func TestMailing_invalid(t *testing.T) {
 	}
 }
 
-// Segments select members by place, registration and the time since their last login or activity, and an export has
-// exactly those.
+// user-store 002-A17: segments select members by place, registration and the time since their last login or activity, and
+// an export has exactly those.
 func TestSegments(t *testing.T) {
 	each(t, func(h *env) {
 		day := 24 * time.Hour

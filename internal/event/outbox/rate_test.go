@@ -36,7 +36,7 @@ func TestCountPublished(t *testing.T) {
 	})
 }
 
-// inventory-tcc F3: the events of the last hour by state. Older ones do not count, except if they died in this hour.
+// inventory-tcc 003-F3: the events of the last hour by state. Older ones do not count, except if they died in this hour.
 func TestCountStates(t *testing.T) {
 	t.Parallel()
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -20,7 +20,7 @@ type requestOf string
 
 func (r requestOf) LogAttrs() []slog.Attr { return []slog.Attr{slog.String("request_id", string(r))} }
 
-// inventory-tcc G2: the record of a failed script has the id of the request that met it, and the ids of its orders.
+// inventory-tcc 003-G2: the record of a failed script has the id of the request that met it, and the ids of its orders.
 func TestCache_rejection_is_logged_with_the_request(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
 		var out bytes.Buffer
