@@ -30,6 +30,7 @@ func (k *Core) wireCache(reg prometheus.Registerer) {
 	}
 	requests := telemetry.Metrics(reg).Counters("cache_requests_total",
 		"Requests for cached reports, totals, dishes and pages, by entity and result.", "entity", "result")
+	k.Cache.Release = telemetry.ReadBuild().Version
 	k.Cache.Requested = func(entity string, r tagcache.Result) { requests.WithLabelValues(entity, string(r)).Inc() }
 	k.Projector.Changed = k.invalidateDocuments
 }

@@ -130,7 +130,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	conf.ServiceToken = telemetry.Secret(h.ServiceToken)
 	server := testenv.Must(httpapi.New(conf, h.log, h.reg))(t)
 	cataloghttp.Guest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
-	cataloghttp.Live(server.API(), boards, lonely{guests})
+	cataloghttp.Live(server.API(), boards, unsharedGuests{guests})
 	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
 	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
@@ -157,17 +157,17 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 // testStreams is the number of live streams that tests measure.
 const testStreams = 20
 
-// lonely implements cataloghttp.Guests for guests without a shared cart.
-type lonely struct{ *visit.Guests }
+// unsharedGuests implements cataloghttp.Guests for guests without a shared cart.
+type unsharedGuests struct{ *visit.Guests }
 
-func (l lonely) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
+func (l unsharedGuests) BranchOf(ctx context.Context, token string) (branch int64, key string, err error) {
 	g, err := l.Resolve(ctx, token)
 	return g.BranchID, g.TokenHash, err
 }
 
-func (lonely) CartVersion(context.Context, string) (int64, error) { return 0, nil }
+func (unsharedGuests) CartVersion(context.Context, string) (int64, error) { return 0, nil }
 
-func (lonely) FollowCart(context.Context, string, chan struct{}) (func(), error) {
+func (unsharedGuests) FollowCart(context.Context, string, chan struct{}) (func(), error) {
 	return func() {}, nil
 }
 

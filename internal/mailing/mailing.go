@@ -97,10 +97,10 @@ type New struct {
 
 // Errors of mailings.
 var (
-	ErrMailing = fault.New(fault.NotFound, "mailing_not_found", "Mailing not found.")
-	ErrEnded   = fault.New(fault.Conflict, "mailing_ended", "This mailing has ended already.")
-	ErrKeyUsed = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another mailing.")
-	ErrNobody  = fault.New(fault.Conflict, "mailing_without_recipients",
+	ErrMailing      = fault.New(fault.NotFound, "mailing_not_found", "Mailing not found.")
+	ErrEnded        = fault.New(fault.Conflict, "mailing_ended", "This mailing has ended already.")
+	ErrKeyUsed      = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another mailing.")
+	ErrNoRecipients = fault.New(fault.Conflict, "mailing_without_recipients",
 		"This group has no recipients: its members have not agreed to news, or need no reminder.")
 	ErrTooLarge = fault.Newf(fault.Invalid, "mailing_too_large",
 		"A mailing has at most %d recipients. Please choose a smaller group.", MaxRecipients)
@@ -160,7 +160,7 @@ func (n New) digest() string {
 // Store stores mailings, normally mailingsql.
 type Store interface {
 	// Create stores a mailing and its audit entry, or returns the one that the same author has created with the same
-	// clientTxnId. It counts the segment in the same transaction and returns ErrNobody, ErrTooLarge or ErrKeyUsed.
+	// clientTxnId. It counts the segment in the same transaction and returns ErrNoRecipients, ErrTooLarge or ErrKeyUsed.
 	Create(ctx context.Context, by authz.Actor, m Mailing, clientTxnID, digest string) (stored Mailing, isNew bool, err error)
 	// Preview stores a mailing to its author and queues its e-mails, one in each language.
 	Preview(ctx context.Context, by authz.Actor, m Mailing, digest string) error

@@ -463,8 +463,8 @@ func TestMailing_reminder(t *testing.T) {
 			h.t.Errorf("the reminder is %+v", h.sent[0])
 		}
 		remind.ClientTxnID = "again"
-		if _, _, err := h.service.Send(t0(h), h.owner, remind); !errors.Is(err, mailing.ErrNobody) {
-			h.t.Errorf("a second reminder = %v, want ErrNobody", err)
+		if _, _, err := h.service.Send(t0(h), h.owner, remind); !errors.Is(err, mailing.ErrNoRecipients) {
+			h.t.Errorf("a second reminder = %v, want ErrNoRecipients", err)
 		}
 	})
 }

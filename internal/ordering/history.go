@@ -337,8 +337,8 @@ func checkAmount(_ *Order, h historyOrder, b catalog.Branch) error {
 	return nil
 }
 
-// setPayment sets the end of the order. Only closed orders are imported: there is no one here who could still pay, cook or
-// refund them.
+// setPayment sets the end of the order. Only closed orders are imported: an unpaid order needs a hold with a deadline, and a
+// refund that is due needs a gateway that knows the payment.
 func setPayment(o *Order, h historyOrder, _ catalog.Branch) error {
 	if !slices.Contains([]payment.Method{payment.Counter, payment.VNPay, payment.LINEPay}, o.Method) {
 		return fmt.Errorf("paymentMethod %q is none of %s, %s and %s", o.Method, payment.Counter, payment.VNPay, payment.LINEPay)

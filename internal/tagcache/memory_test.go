@@ -114,7 +114,7 @@ func TestValue(t *testing.T) {
 	if first, second, none := load(c, 1), load(c, 2), load(nil, 3); first != 1 || second != 1 || none != 3 {
 		t.Errorf("values %d, %d and without a cache %d, want 1, 1 and 3", first, second, none)
 	}
-	// A value of another release is computed again.
+	// A value that cannot be read is computed again.
 	if _, err := c.Load(t.Context(), entry("old"), time.Minute, func(context.Context) ([]byte, error) {
 		return []byte(`{"Sold":"many"}`), nil
 	}); err != nil {

@@ -97,6 +97,9 @@ type Store interface {
 // Cache reads values from a store or computes them. It is safe for concurrent use.
 type Cache struct {
 	Store Store
+	// Release is part of every name, so that a process never serves what another release has computed: its values may lack
+	// fields that clients of this one need. Empty: names do not depend on it.
+	Release string
 	// Requested counts requests by the entity and the result; it may be nil.
 	Requested func(entity string, r Result)
 }
@@ -134,6 +137,9 @@ func (c *Cache) Load(
 func (c *Cache) load(
 	ctx context.Context, e Entry, ttl time.Duration, compute func(context.Context) ([]byte, error),
 ) ([]byte, Result, error) {
+	if c.Release != "" {
+		e.Hash = keyspace.Secret(c.Release + " " + e.Hash)
+	}
 	// The token is never used twice, so a lease that was revoked is not taken for a newer one of the same process.
 	token := rand.Text()
 	value, outcome, err := c.Store.Lookup(ctx, e, token)
@@ -220,7 +226,7 @@ func Value[T any](
 		return v, err
 	}
 	if err := json.Unmarshal(body, &v); err != nil {
-		// A value of another release: it is as good as missing, and expires.
+		// A value of another build with the same version: it is as good as missing, and expires.
 		return compute(ctx)
 	}
 	return v, nil

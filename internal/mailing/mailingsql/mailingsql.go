@@ -108,7 +108,7 @@ func (s *Store) Create(
 		stored.Matched, stored.Excluded = n.Members, n.Members-recipients
 		switch {
 		case recipients == 0:
-			return mailing.ErrNobody
+			return mailing.ErrNoRecipients
 		case recipients > mailing.MaxRecipients:
 			return mailing.ErrTooLarge
 		}

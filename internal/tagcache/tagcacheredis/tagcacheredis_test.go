@@ -38,17 +38,13 @@ func TestMain(m *testing.M) {
 
 func TestStore(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, db *redisdb.DB) {
-		scope := 0
 		tagcachetest.Store(t, func(t *testing.T) tagcache.Store {
 			// Subtests share a server: each begins without the values of the one before.
-			scope++
-			for _, key := range []keyspace.Key{tagcache.Reports.Tags(tagcachetest.Branch)} {
-				s := tagcacheredis.New(db, time.Now)
-				testenv.NoError(t,
-					s.Invalidate(t.Context(), tagcache.Reports, tagcachetest.Branch, tagcache.DateRange{}),
-					db.Do(t.Context(), "DEL", key).Err())
-			}
-			return tagcacheredis.New(db, time.Now)
+			s := tagcacheredis.New(db, time.Now)
+			testenv.NoError(t,
+				s.Invalidate(t.Context(), tagcache.Reports, tagcachetest.Branch, tagcache.DateRange{}),
+				db.Do(t.Context(), "DEL", tagcache.Reports.Tags(tagcachetest.Branch)).Err())
+			return s
 		})
 	})
 }

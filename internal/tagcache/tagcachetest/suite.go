@@ -30,6 +30,7 @@ func report(name, from, to string) tagcache.Entry {
 func Store(t *testing.T, open func(t *testing.T) tagcache.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, tagcache.Store){
+		"releases do not share values":              testReleases,
 		"a value is computed once":                  testOnce,
 		"an invalidation removes by date":           testDates,
 		"an invalidation revokes a computation":     testRevoked,
@@ -78,6 +79,19 @@ func testOnce(t *testing.T, s tagcache.Store) {
 	want(t, c, report("days", "2026-01-01", "2026-01-30"), "3", "3", &calls, 2)
 	want(t, c, report("dishes", "2026-01-01", "2026-01-31"), "4", "4", &calls, 3)
 	testenv.Equal(t, map[tagcache.Result]int{tagcache.Hit: 1, tagcache.Filled: 3}, results)
+}
+
+// Servers of two releases run beside each other during an upgrade.
+func testReleases(t *testing.T, s tagcache.Store) {
+	older, newer := &tagcache.Cache{Store: s, Release: "1.0"}, &tagcache.Cache{Store: s, Release: "1.1"}
+	var calls atomic.Int64
+	e := report("days", "", "")
+	want(t, older, e, "1.0", "1.0", &calls, 1)
+	want(t, newer, e, "1.1", "1.1", &calls, 2)
+	want(t, older, e, "again", "1.0", &calls, 2)
+	// A change that either of them makes removes the values of both.
+	testenv.NoError(t, newer.Invalidate(t.Context(), tagcache.Reports, Branch, tagcache.DateRange{}))
+	want(t, older, e, "changed", "changed", &calls, 3)
 }
 
 func testDates(t *testing.T, s tagcache.Store) {
