@@ -105,7 +105,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	return errors.Join(err, p.stop(stopping))
 }
 
-// gcPercent lets the heap grow to four times the live heap between collections. The live heap is only a few megabytes,
+// gcPercent lets the heap grow to four times the live heap between collections. The live heap is some 15 MB when idle,
 // and fewer collections save a tenth of the processor time of an order.
 const gcPercent = 300
 

@@ -328,6 +328,7 @@ func (m *stockClient) awaitOutcomes() {
 			l.Available++
 		}
 	}
+	defer m.logUnfinished()
 	m.s.await(patience, func() error {
 		for i, w := range want {
 			if l := m.level(i); l != w {
@@ -348,6 +349,32 @@ func (m *stockClient) awaitOutcomes() {
 		if r.Status != status {
 			m.s.t.Errorf("%s is %s, want %s", reservation(i), r.Status, status)
 		}
+	}
+}
+
+// logUnfinished logs, if the test has failed, the reservations that still hold units and what the queues contain. A lost
+// message and one that is not consumed look the same in the figures.
+func (m *stockClient) logUnfinished() {
+	t := m.s.t
+	if !t.Failed() {
+		return
+	}
+	for _, i := range m.won {
+		var r struct {
+			Status string `json:"status"`
+		}
+		if a := m.do(http.MethodGet, "/inventory/reservations/"+reservation(i), nil); a.err != nil || json.Unmarshal(a.body, &r) != nil ||
+			r.Status == "RESERVED" {
+			t.Logf("%s of outcome %d: %v", reservation(i), outcomeOf(i), a)
+		}
+	}
+	if m.broker == nil {
+		return
+	}
+	for _, key := range []string{"order.confirmed", "order.cancel.requested"} {
+		name := m.s.env["AMQP_PREFIX"] + "inventory." + key
+		q, err := openQueues(t, m.broker.URL()).ch.QueueDeclarePassive(name, true, false, false, false, nil)
+		t.Logf("%s: %d messages, %d consumers, %v", name, q.Messages, q.Consumers, err)
 	}
 }
 

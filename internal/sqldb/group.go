@@ -30,8 +30,8 @@ type Group[Op, Res any] struct {
 	after func(ops []Op, res []Res)
 	max   int
 
-	in    chan waiting[Op, Res]
-	mu    sync.RWMutex // guards ended; a sender holds it for reading, so that Stop cannot close the queue
+	in    chan *waiting[Op, Res] // of pointers: its buffer is allocated at once, and operations are up to 200 bytes
+	mu    sync.RWMutex           // guards ended; a sender holds it for reading, so that Stop cannot close the queue
 	ended bool
 	done  chan struct{}
 	stats groupStats
@@ -96,7 +96,7 @@ func newGroup[Op, Res any](
 	most, queue int, after func([]Op, []Res), run func(context.Context, []Op) ([]Res, error),
 ) *Group[Op, Res] {
 	g := &Group[Op, Res]{
-		run: run, after: after, max: most, in: make(chan waiting[Op, Res], queue), done: make(chan struct{}),
+		run: run, after: after, max: most, in: make(chan *waiting[Op, Res], queue), done: make(chan struct{}),
 	}
 	if g.after == nil {
 		g.after = func([]Op, []Res) {}
@@ -108,7 +108,7 @@ func newGroup[Op, Res any](
 // Do runs one operation in a shared transaction and waits for its commit. If ctx ends first, the outcome is unknown: a
 // retry with the same idempotency key finds it.
 func (g *Group[Op, Res]) Do(ctx context.Context, op Op) (Res, error) {
-	w := waiting[Op, Res]{ctx, op, make(chan answer[Res], 1)}
+	w := &waiting[Op, Res]{ctx, op, make(chan answer[Res], 1)}
 	var none Res
 	if err := g.enter(w); err != nil {
 		return none, err
@@ -129,7 +129,7 @@ func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	answers := make([]chan answer[Res], len(ops))
 	for i, op := range ops {
 		answers[i] = make(chan answer[Res], 1)
-		if err := g.enter(waiting[Op, Res]{ctx, op, answers[i]}); err != nil {
+		if err := g.enter(&waiting[Op, Res]{ctx, op, answers[i]}); err != nil {
 			answers[i] <- answer[Res]{err: err}
 		}
 	}
@@ -146,7 +146,7 @@ func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 
 // enter queues an operation without blocking. If the database does not respond, the queue fills once, and further
 // callers are refused instead of waiting ever longer.
-func (g *Group[Op, Res]) enter(w waiting[Op, Res]) error {
+func (g *Group[Op, Res]) enter(w *waiting[Op, Res]) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.ended {
@@ -183,7 +183,7 @@ func (g *Group[Op, Res]) Waiting() int { return len(g.in) }
 // queue and the queue is empty. Clearing the batch drops the references to answered operations.
 func (g *Group[Op, Res]) loop() {
 	defer close(g.done)
-	batch := make([]waiting[Op, Res], 0, g.max)
+	batch := make([]*waiting[Op, Res], 0, g.max)
 	for first := range g.in {
 		batch = g.gather(append(batch[:0], first))
 		g.commit(batch)
@@ -192,7 +192,7 @@ func (g *Group[Op, Res]) loop() {
 }
 
 // gather adds the operations that are already queued, without waiting for more. It drops those whose context has ended.
-func (g *Group[Op, Res]) gather(batch []waiting[Op, Res]) []waiting[Op, Res] {
+func (g *Group[Op, Res]) gather(batch []*waiting[Op, Res]) []*waiting[Op, Res] {
 	for len(batch) < g.max {
 		select {
 		case w, ok := <-g.in:
@@ -213,7 +213,7 @@ func (g *Group[Op, Res]) gather(batch []waiting[Op, Res]) []waiting[Op, Res] {
 
 // commit runs a batch and sends the results. A batch that fails is halved until the failing operation is alone in it,
 // except if the database is unavailable: then the outcome may be unknown, and both halves would fail too.
-func (g *Group[Op, Res]) commit(batch []waiting[Op, Res]) {
+func (g *Group[Op, Res]) commit(batch []*waiting[Op, Res]) {
 	ops := make([]Op, len(batch))
 	for i := range batch {
 		ops[i] = batch[i].op

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"path"
@@ -27,10 +29,35 @@ type content struct {
 	csp       string // empty keeps the server's default, which allows nothing
 	vary      string // empty: Accept-Encoding
 	scope     string // scope of a service worker, if it is not the folder of its file
-	plain     []byte
-	coded     map[string][]byte // by content coding; only those smaller than plain
-	gzipped   func() []byte     // compresses on first use; nil if the file is already compressed or never is
+	plain     body
+	coded     map[string]body // by content coding; only those smaller than plain
+	gzipped   func() []byte   // compresses on first use; nil if the file is already compressed or never is
 	etag      string
+}
+
+// body is a text, or a file of the build, which each request reads anew: kept in memory, the files would exist twice, in
+// the binary and in seven megabytes of the heap.
+type body struct {
+	text  []byte
+	files fs.FS // nil for a text
+	name  string
+	size  int
+}
+
+func textBody(text []byte) body { return body{text: text, size: len(text)} }
+
+// writeTo writes the body. Its errors are ignored: the client may have disconnected, and a file of the binary cannot fail.
+func (b body) writeTo(w io.Writer) {
+	if b.files == nil {
+		_, _ = w.Write(b.text)
+		return
+	}
+	f, err := b.files.Open(b.name)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	_, _ = io.Copy(w, f)
 }
 
 // newContent returns a file ready to serve. The media type follows from the extension. The entity tag is that of the
@@ -46,7 +73,7 @@ func newContent(name, cache string, plain []byte) *content {
 		mediaType = "application/manifest+json"
 	}
 	return &content{
-		mediaType: mediaType, cache: cache, plain: plain, coded: map[string][]byte{}, etag: httpapi.ETag(plain),
+		mediaType: mediaType, cache: cache, plain: textBody(plain), coded: map[string]body{}, etag: httpapi.ETag(plain),
 	}
 }
 
@@ -57,21 +84,23 @@ func (c *content) zip() {
 	c.gzipped = sync.OnceValue(func() []byte {
 		var out bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
-		_, _ = w.Write(c.plain)                                 // a bytes.Buffer never fails
+		_, _ = w.Write(c.plain.text)                            // a bytes.Buffer never fails
 		_ = w.Close()
-		if out.Len() >= len(c.plain) {
+		if out.Len() >= c.plain.size {
 			return nil
 		}
 		return out.Bytes()
 	})
 }
 
-// encoded returns the content in a coding, or nil if the coding makes it no smaller.
-func (c *content) encoded(coding string) []byte {
+// encoded returns the content in a coding; ok is false if the coding makes it no smaller.
+func (c *content) encoded(coding string) (b body, ok bool) {
 	if coding == "gzip" && c.gzipped != nil {
-		return c.gzipped()
+		text := c.gzipped()
+		return textBody(text), text != nil
 	}
-	return c.coded[coding]
+	b, ok = c.coded[coding]
+	return b, ok
 }
 
 // ServeHTTP serves the content in the best coding that the browser accepts, or responds with 304.
@@ -91,21 +120,21 @@ func (c *content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body := c.plain
+	sent := c.plain
 	// Brotli first, because it is the smaller of the two. The browser's weights are not compared.
 	for _, coding := range []string{"br", "gzip"} {
 		if !accepts(r.Header.Get("Accept-Encoding"), coding) {
 			continue
 		}
-		if b := c.encoded(coding); b != nil {
+		if b, ok := c.encoded(coding); ok {
 			h.Set("Content-Encoding", coding)
-			body = b
+			sent = b
 			break
 		}
 	}
 	h.Set("Content-Type", c.mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client may have disconnected
+	h.Set("Content-Length", strconv.Itoa(sent.size))
+	sent.writeTo(w)
 }
 
 // Rendered is a text that is rendered for each request, with the caching and compression of the apps' files.
@@ -119,7 +148,7 @@ type Rendered struct {
 // ServeHTTP serves the document, or responds with 304.
 func (d Rendered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &content{
-		mediaType: d.MediaType, cache: askAgain, csp: d.Policy, vary: d.Vary, plain: d.Body, etag: httpapi.ETag(d.Body),
+		mediaType: d.MediaType, cache: askAgain, csp: d.Policy, vary: d.Vary, plain: textBody(d.Body), etag: httpapi.ETag(d.Body),
 	}
 	c.zip()
 	c.ServeHTTP(w, r)

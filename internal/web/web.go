@@ -159,6 +159,7 @@ func (a *App) add(built fs.FS, name string) error {
 		cache = forGood
 	}
 	c := newContent(name, cache, plain)
+	c.plain = body{files: built, name: name, size: len(plain)} // plain was read for the entity tag
 	switch name {
 	case consoleWorker:
 		c.csp = contents // a service worker has its own policy; this one fetches the console's files
@@ -166,8 +167,8 @@ func (a *App) add(built fs.FS, name string) error {
 		c.csp, c.scope = contents, "/" // the guests' pages are at several paths
 	}
 	for coding, ending := range map[string]string{"br": ".br", "gzip": ".gz"} {
-		if b, err := fs.ReadFile(built, name+ending); err == nil {
-			c.coded[coding] = b
+		if info, err := fs.Stat(built, name+ending); err == nil {
+			c.coded[coding] = body{files: built, name: name + ending, size: int(info.Size())}
 		}
 	}
 	a.files["/"+name] = c
