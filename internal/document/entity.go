@@ -22,9 +22,10 @@ type Entity struct {
 
 	UniqueTogether []string // fields whose combination is unique
 
-	// Implied returns the index entries of a document by its id. It is set for documents that never change: they always have
-	// version 1 and these entries.
-	Implied func(*Entity, string) []IndexEntry
+	// ShowsEntries states that documents contain the values of all indexes as text, none of them in an Object. A document
+	// whose values need no encoding then has no memo: its JSON shows its version and index entries.
+	ShowsEntries bool
+	Immutable    bool // documents never change after version 1; they can only be deleted
 }
 
 // Field is one value of a row. The values of a row have the order in which the fields are declared.

@@ -2,7 +2,6 @@ package document
 
 import (
 	"math"
-	"strings"
 
 	"comanda/internal/keyspace"
 	"comanda/internal/text"
@@ -163,7 +162,7 @@ var CartDetail = define(Entity{
 
 // Order is an order of a guest or a member; a guest's has no user.
 var Order = define(Entity{
-	Name: "order", Keys: keyspace.OrderDocuments, ExportOnly: true,
+	Name: "order", Keys: keyspace.OrderDocuments, ExportOnly: true, ShowsEntries: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "userId", Kind: ID, Null: true}, {Name: "receiverName", Kind: Text, Null: true},
 		{Name: "receiverPhone", Kind: Text, Null: true}, {Name: "receiverAddress", Kind: Text, Null: true},
@@ -184,7 +183,7 @@ var Order = define(Entity{
 
 // OrderDetail is a line of an order. Its id is the order's id and the number of the line, as in 01j...-2.
 var OrderDetail = define(Entity{
-	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true,
+	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true, ShowsEntries: true, Immutable: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
 		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},
@@ -192,9 +191,5 @@ var OrderDetail = define(Entity{
 	},
 	Indexes: indexes{
 		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},
-	},
-	Implied: func(e *Entity, id string) []IndexEntry {
-		order, _, _ := strings.Cut(id, "-")
-		return []IndexEntry{{e.Indexes[0], order}}
 	},
 })

@@ -33,7 +33,8 @@ func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.A
 // ResetVersions implements document.Writer.
 func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	_, err := s.send(ctx, seq.Map(refs, func(r document.Ref) redisdb.Cmd {
-		return forgetScript.Command([]keyspace.Key{r.Entity.Keys.Memo(r.ID)})
+		keys := []keyspace.Key{r.Entity.Keys.Memo(r.ID), r.Entity.Keys.Key(r.ID)}
+		return forgetScript.Command(keys, shownFields(r.Entity))
 	}))
 	return err
 }
@@ -50,7 +51,7 @@ type applyRun struct {
 type write struct {
 	document.Document
 	entries string                // its index entries as text
-	implied string                // the entries of a document that never changes, as text
+	shown   bool                  // its JSON shows exactly these entries
 	removed []document.IndexEntry // entries that it does not have any more
 	dropped bool                  // Redis has a newer version
 }
@@ -60,9 +61,7 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 	r := &applyRun{Store: s, writes: make([]write, len(docs)), sizes: map[*document.Entity]int64{}}
 	for i, d := range docs {
 		r.writes[i] = write{Document: d, entries: entriesText(d.IndexEntries)}
-		if implied := d.Entity.Implied; implied != nil {
-			r.writes[i].implied = entriesText(implied(d.Entity, d.ID))
-		}
+		r.writes[i].shown = !d.Deleted && shows(d.Entity, d.JSON, r.writes[i].entries)
 	}
 	return r
 }
@@ -76,7 +75,7 @@ func (r *applyRun) begin(ctx context.Context) error {
 	for _, w := range r.writes {
 		k := w.Entity.Keys
 		cmds = append(cmds, beginScript.Command([]keyspace.Key{k.Key(w.ID), k.Memo(w.ID)},
-			strconv.FormatInt(w.Version, 10), w.JSON, w.entries, tombstoneLife, w.implied))
+			strconv.FormatInt(w.Version, 10), w.JSON, w.entries, tombstoneLife, shownFields(w.Entity), flag(w.shown)))
 	}
 	for e, n := range r.highest() {
 		cmds = append(cmds, raiseScript.Command([]keyspace.Key{e.Keys.Counter()}, strconv.FormatInt(n, 10)))
@@ -251,8 +250,8 @@ func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([
 	return r.send(ctx, cmds)
 }
 
-// finish is the third exchange. A write without removed entries only reads the memo, which is much cheaper than a
-// script. A tombstone may keep its removed entries, because it expires.
+// finish is the third exchange. A write without removed entries only reads the memo, or the JSON that shows as much. That is
+// much cheaper than a script. A tombstone may keep its removed entries, because it expires.
 func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd
 	var ending, looking []*write
@@ -275,7 +274,7 @@ func (r *applyRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.texts(ctx, memos)
+	found, err := r.memos(ctx, looking, memos)
 	if err != nil {
 		return err
 	}
@@ -299,6 +298,34 @@ func (r *applyRun) finish(ctx context.Context) error {
 	return nil
 }
 
+// memos reads the memos of writes, or what the JSON of a document without a memo shows. The JSON of a document that never
+// changes is not read: only a deletion can have overtaken its write, and a deletion leaves a memo.
+func (r *applyRun) memos(ctx context.Context, of []*write, keys []keyspace.Key) ([]string, error) {
+	for _, w := range of {
+		if w.shown && !w.Entity.Immutable {
+			keys = append(keys, w.Entity.Keys.Key(w.ID))
+		}
+	}
+	texts, err := r.texts(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	memos, docs := texts[:len(of)], texts[len(of):]
+	for i, w := range of {
+		if !w.shown {
+			continue
+		}
+		shown := w.memo()
+		if !w.Entity.Immutable {
+			shown, docs = shownMemo(w.Entity, docs[0]), docs[1:]
+		}
+		if memos[i] == "" {
+			memos[i] = shown
+		}
+	}
+	return memos, nil
+}
+
 // head returns the first line of the memo that the write stores. FINISH compares only this line, which contains
 // the writer's version.
 func (w *write) head() string {
@@ -309,10 +336,8 @@ func (w *write) head() string {
 	return version
 }
 
-// isCurrent reports whether a memo is that of the write. A document that never changes has none.
-func (w *write) isCurrent(memo string) bool {
-	return head(memo) == w.head() || memo == "" && w.implied != "" && !w.Deleted
-}
+// isCurrent reports whether a memo is that of the write.
+func (w *write) isCurrent(memo string) bool { return head(memo) == w.head() }
 
 // memo returns the memo that the write of an existing document stores.
 func (w *write) memo() string { return w.head() + "\n" + w.entries }

@@ -78,17 +78,18 @@ func kindOf(body string, version int64) string {
 	return document.Differs
 }
 
-// memoMatches reports whether a memo is the one that a complete write of the document stores. A document that never changes
-// may have none.
+// memoMatches reports whether a memo is the one that a complete write of the document stores. A document that shows its
+// entries may have none.
 func memoMatches(memo string, d *document.Document) bool {
-	if memo == "" && d.Entity.Implied != nil {
+	entries := entriesText(d.IndexEntries)
+	if memo == "" && shows(d.Entity, d.JSON, entries) {
 		return true
 	}
 	version := strconv.FormatInt(d.Version, 10)
 	if len(memo) <= len(version) || memo[:len(version)] != version || memo[len(version)] != '\n' {
 		return false
 	}
-	return memo[len(version)+1:] == entriesText(d.IndexEntries)
+	return memo[len(version)+1:] == entries
 }
 
 // unique compares the indexes that lead to one document.

@@ -2,6 +2,8 @@ package documentredis
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -407,13 +409,15 @@ func TestStore_exchangeSize(t *testing.T) {
 	}
 }
 
-// A document that never changes has no memo, and is deleted, restored and repaired like any other.
-func TestStore_documents_that_never_change(t *testing.T) {
+// A document whose JSON shows its version and entries has no memo, and is changed, deleted, restored and repaired like any
+// other.
+func TestStore_documents_without_memo(t *testing.T) {
 	onEach(t, func(t *testing.T, s *Store) {
 		order := strings.Repeat("0", 26)
 		line := document.Document{
-			Entity: document.OrderDetail, ID: order + "-1", Version: 1, JSON: `{"id":"` + order + `-1","version":1}`,
-			IndexEntries: document.OrderDetail.Implied(document.OrderDetail, order+"-1"),
+			Entity: document.OrderDetail, ID: order + "-1", Version: 1,
+			JSON:         `{"id":"` + order + `-1","orderId":"` + order + `","version":1}`,
+			IndexEntries: []document.IndexEntry{{Index: document.OrderDetail.Indexes[0], Value: order}},
 		}
 		key, memo := "orderDetail:"+line.ID, "memo:{orderDetail:"+line.ID+"}"
 		sets := func(member string) map[string]string {
@@ -447,10 +451,60 @@ func TestStore_documents_that_never_change(t *testing.T) {
 		s.db.Do(t.Context(), "SET", document.OrderDetail.Keys.Memo(line.ID), "1\norder="+order)
 		apply(t, s, line)
 		want("v1", "", line.ID)
+	})
+}
 
-		// D2: a deletion removes the entries even if the document is lost.
-		s.db.Do(t.Context(), "DEL", document.OrderDetail.Keys.Key(line.ID))
-		apply(t, s, gone)
-		want("", "2 x\n-order="+order, "")
+// orderDoc is an order's document as documents are written, with an index entry for each value that is not empty.
+func orderDoc(id string, version int64, user, ref string) document.Document {
+	d := document.Document{Entity: document.Order, ID: id, Version: version}
+	body := map[string]any{"userId": nil, "paymentRef": nil, "note": `"userId":"9"`}
+	for i, value := range []string{user, ref} {
+		x := document.Order.Indexes[i]
+		if encoded, ok := x.Encode(value); ok {
+			body[x.Field] = value
+			d.IndexEntries = append(d.IndexEntries, document.IndexEntry{Index: x, Value: encoded})
+		}
+	}
+	fields, _ := json.Marshal(body) //nolint:errchkjson // texts
+	d.JSON = fmt.Sprintf(`%s,"version":%d}`, strings.TrimSuffix(string(fields), "}"), version)
+	return d
+}
+
+// Changes of an order without a memo find the entries that it had, in any order of writers.
+func TestStore_orders_without_memo(t *testing.T) {
+	onEach(t, func(t *testing.T, s *Store) {
+		id := strings.Repeat("1", 26)
+		const memo = "memo:{order:11111111111111111111111111}"
+		want := func(version int64, stored, userSeven, userEight, refA, refB string) {
+			t.Helper()
+			wantKeys(t, s, map[string]string{
+				"order:" + id: map[bool]string{true: fmt.Sprint("v", version)}[version > 0], memo: stored, "order:index:user:7": userSeven, "order:index:user:8": userEight,
+				"order:index:paymentRef:A": refA, "order:index:paymentRef:b%2fc": refB,
+			})
+		}
+		apply(t, s, orderDoc(id, 1, "7", ""))
+		want(1, "", id, "", "", "")
+		apply(t, s, orderDoc(id, 2, "7", "A"))
+		want(2, "", id, "", id, "")
+		apply(t, s, orderDoc(id, 1, "8", "")) // an older row, read late
+		want(2, "", id, "", id, "")
+		apply(t, s, orderDoc(id, 3, "8", "A"))
+		want(3, "3\nuser=8\npaymentRef=A", "", id, id, "") // entries were removed
+		apply(t, s, orderDoc(id, 4, "8", "A"))
+		want(4, "", "", id, id, "")
+		// A value that the index encodes is not shown as it is stored.
+		apply(t, s, orderDoc(id, 5, "8", "b/c"))
+		want(5, "5\nuser=8\npaymentRef=b%2fc", "", id, "", id)
+		apply(t, s, orderDoc(id, 6, "8", "A"))
+		apply(t, s, orderDoc(id, 7, "8", "A"))
+		want(7, "", "", id, id, "")
+
+		// A restored backup has an older version with another user.
+		testenv.NoError(t, s.ResetVersions(t.Context(), []document.Ref{{Entity: document.Order, ID: id}}))
+		apply(t, s, orderDoc(id, 2, "7", ""))
+		want(2, "2\nuser=7", id, "", "", "")
+		apply(t, s, orderDoc(id, 3, "7", ""))
+		apply(t, s, deletedDoc(document.Order, id, 0))
+		want(0, "4 x\n-user=7", "", "", "", "")
 	})
 }

@@ -8,14 +8,15 @@
 -- KEYS  1 document  2 its memo
 -- ARGV  1 version (0 for a deletion of unknown version: the next one)  2 JSON, empty: deleted
 --       3 index entries, one per line  4 TTL of a tombstone (ms)
---       5 the index entries of a document that never changes; empty for others
+--       5 index=field, one per line, of an entity whose documents show their entries in their JSON; empty for others
+--       6 1: this JSON shows exactly the entries in 3
 -- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
 --         remove. A value of another format, written by another program, counts as no memo.
 -- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
 --       document's memo keeps them, so that a writer that restores the document removes those that it does not own. A
---       document that never changes has no memo, which would be version 1 and ARGV 5, unless entries are still to be removed
---       or it is deleted
--- Cost  O(entries); creates the document and the memo without TTL, or the memo of a deleted one with TTL
+--       document that shows its entries has no memo, unless entries are still to be removed
+-- Cost  O(entries), and reading the old JSON if there is no memo; creates the document and the memo without TTL, or the memo
+--       of a deleted one with TTL
 local function to_remove(entries, owned)
   if owned == '' then
     local all = string.gsub('\n' .. entries, '\n%-', '\n')
@@ -35,12 +36,25 @@ local function to_remove(entries, owned)
   return removed, pending
 end
 
-local function begin(memo, version, body, owned, implied)
+-- shown returns the version and entries that a document's JSON shows. A quotation mark in a value is escaped, so that a
+-- value cannot contain the name of a field with its marks.
+local function shown(doc, fields)
+  local version, entries = string.match(doc, '"version":(%d+)}$'), {}
+  for index, field in string.gmatch(fields, '([^=\n]+)=([^\n]+)') do
+    local value = string.match(doc, '"' .. field .. '":"([^"\\]+)"')
+    if value then
+      entries[#entries + 1] = index .. '=' .. value
+    end
+  end
+  return version, table.concat(entries, '\n')
+end
+
+local function begin(memo, doc, version, body, owned, fields)
   local have, dead, entries = nil, '', ''
   if memo then
     have, dead, entries = string.match(memo, '^(%d+)( ?x?)\n?(.*)$')
-  elseif implied ~= '' and body == '' then
-    have, entries = '1', implied
+  elseif doc then
+    have, entries = shown(doc, fields)
   end
   if have then
     if body == '' and version == '0' then
@@ -65,21 +79,33 @@ for i = 1, #KEYS / 2 do
   memo_keys[i] = KEYS[2 * i]
 end
 local memos = redis.call('MGET', unpack(memo_keys)) -- false for a value that is not a string
+local doc_keys, without = {}, {}
+for i, memo in ipairs(memos) do
+  if not memo and ARGV[6 * i - 1] ~= '' then
+    doc_keys[#doc_keys + 1], without[#without + 1] = KEYS[2 * i - 1], i
+  end
+end
+local docs = {}
+if #doc_keys > 0 then
+  for j, doc in ipairs(redis.call('MGET', unpack(doc_keys))) do
+    docs[without[j]] = doc
+  end
+end
 for i, memo_key in ipairs(memo_keys) do
-  local key, a = KEYS[2 * i - 1], 5 * i
-  local body, owned, implied = ARGV[a - 3], ARGV[a - 2], ARGV[a]
-  local version, removed, pending = begin(memos[i], ARGV[a - 4], body, owned, implied)
+  local key, a = KEYS[2 * i - 1], 6 * i
+  local body, owned = ARGV[a - 4], ARGV[a - 3]
+  local version, removed, pending = begin(memos[i], docs[i], ARGV[a - 5], body, owned, ARGV[a - 1])
   if not version then
     replies[i] = '-'
   else
     replies[i] = '+' .. version .. removed
     if body == '' then
       gone[#gone + 1] = key
-      redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a - 1])
+      redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a - 2])
     else
       local n = #set
       set[n + 1], set[n + 2] = key, body
-      if implied == '' or pending ~= '' then
+      if ARGV[a] ~= '1' or pending ~= '' then
         set[n + 3], set[n + 4] = memo_key, version .. '\n' .. owned .. pending
       elseif memos[i] then
         gone[#gone + 1] = memo_key
