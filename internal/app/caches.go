@@ -32,7 +32,7 @@ func (k *Core) wireCache(reg prometheus.Registerer) {
 		"Requests for cached reports, totals, dishes and pages, by entity and result.", "entity", "result")
 	k.Cache.Release = telemetry.ReadBuild().Version
 	k.Cache.Requested = func(entity string, r tagcache.Result) { requests.WithLabelValues(entity, string(r)).Inc() }
-	k.Projector.Changed = k.invalidateDocuments
+	k.Projector.Changed, k.OrderProjector.Changed = k.invalidateDocuments, k.invalidateDocuments
 }
 
 // changes are the cached values that changed rows may have made outdated.

@@ -238,6 +238,7 @@ func (k *Core) wireStock(reg prometheus.Registerer, noCache bool) {
 func (k *Core) wireOrders(reg prometheus.Registerer) {
 	k.Ledger = orderingsql.NewLedger(k.DB, k.Syncer, k.DB.Now)
 	exportGroup(reg, "orders", k.Ledger.Group())
+	k.OrderProjector.Busy = busyGroup(k.Ledger.Group().Stats)
 	k.OrderReader = orderingsql.NewOrders(k.DB)
 	k.OrderReader.Counts = k.Cache
 	k.Reports = report.NewService(reportsql.New(k.DB), k.Menus)

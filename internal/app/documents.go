@@ -24,7 +24,8 @@ import (
 // documents is the document services on their stores.
 type documents struct {
 	Documents       *document.Reader
-	Projector       *document.Projector
+	Projector       *document.Projector // of all documents but those of orders
+	OrderProjector  *document.Projector // of orders and their lines
 	Generation      *document.Generation
 	Sampler         *document.Sampler
 	Daily           *document.DailyVerifier
@@ -37,7 +38,9 @@ type documents struct {
 func newDocuments(db *sqldb.DB, redis *redisdb.DB) documents {
 	rows, cache := documentsql.New(db), documentredis.New(redis)
 	p := documents{documentStore: rows}
-	p.Projector = &document.Projector{Source: rows, Outbox: rows, Writer: cache, Now: db.Now}
+	orders, others := rows.Lanes()
+	p.Projector = &document.Projector{Source: rows, Outbox: others, Writer: cache, Now: db.Now}
+	p.OrderProjector = &document.Projector{Source: rows, Outbox: orders, Writer: cache, Now: db.Now}
 	builder := p.builder(db, cache)
 	p.Generation = &document.Generation{Store: rows, Markers: cache, Build: builder.Build}
 	p.Documents = &document.Reader{Source: rows, Cache: cache, State: p.Generation, Repair: p.Projector.Touch}
@@ -76,8 +79,11 @@ func (k *Core) keepsDocuments() bool {
 	return !k.Redis.InProcess() || k.Config.RedisListen != "" || k.DB.Engine() != sqldb.SQLite
 }
 
-// documentLoops project changes and rebuild lost documents; any process may claim the work. The interval of the first
-// is most of the delay until readers see a change.
+// documentInterval is most of the delay until readers see a change.
+const documentInterval = 50 * time.Millisecond
+
+// documentLoops project changes and rebuild lost documents; any process may claim the work. Documents of orders have a loop
+// of their own, so that a changed dish does not wait behind ten thousand orders.
 func (k *Core) documentLoops() []worker.Loop {
 	if !k.keepsDocuments() {
 		return []worker.Loop{{
@@ -87,7 +93,11 @@ func (k *Core) documentLoops() []worker.Loop {
 	}
 	return []worker.Loop{
 		{
-			Name: "documents", Run: k.Projector.RunOnce, Every: 50 * time.Millisecond, Timeout: time.Minute,
+			Name: "documents", Run: k.Projector.RunOnce, Every: documentInterval, Timeout: time.Minute,
+			MaxPause: 5 * time.Second,
+		},
+		{
+			Name: "order_documents", Run: k.OrderProjector.RunOnce, Every: documentInterval, Timeout: time.Minute,
 			MaxPause: 5 * time.Second,
 		},
 		{
@@ -114,6 +124,7 @@ func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	f := telemetry.Metrics(reg)
 	projected := f.Counter("document_projected_total", "Documents written to Redis after a change.")
 	k.Projector.Observe = func(n int) { projected.Add(float64(n)) }
+	k.OrderProjector.Observe = k.Projector.Observe
 	k.documentBacklog = backlogGauges{
 		pending: f.Gauge("document_outbox_pending", "Changes whose documents are not written to Redis yet."),
 		age: f.Gauge("document_outbox_oldest_age_seconds",
@@ -239,5 +250,32 @@ func (m *sampleMetrics) observe(ctx context.Context, s document.Sample, log *slo
 	if len(s.Lost) > 0 || s.Evicted {
 		log.WarnContext(ctx, "redis has lost keys of documents; they are restored", "differences", len(s.Lost),
 			"kinds", strings.Join(what, ", "), "evictions", s.Evicted)
+	}
+}
+
+// A process is busy while its commits of orders have busyBatch commands on average: a group commit has large batches
+// exactly when commands wait for it, however fast the machine is. At a branch's usual load they have one or two.
+// Between two commits the last verdict stays for busyChecks calls, some half a second.
+const (
+	busyBatch  = 16
+	busyChecks = 10
+)
+
+// busyGroup returns a function that reports whether the commits of a group since its last call were large. It is for one
+// goroutine.
+func busyGroup(stats func() (batches, commands int64)) func() bool {
+	var lastBatches, lastCommands int64
+	var busy bool
+	var unchanged int
+	return func() bool {
+		batches, commands := stats()
+		newBatches, newCommands := batches-lastBatches, commands-lastCommands
+		lastBatches, lastCommands = batches, commands
+		if newBatches > 0 {
+			busy, unchanged = newCommands >= busyBatch*newBatches, 0
+		} else if unchanged++; unchanged > busyChecks {
+			busy = false
+		}
+		return busy
 	}
 }

@@ -18,6 +18,12 @@ const (
 	batchSize        = 500              // documents that share round trips
 	maxProjectRounds = 4                // how often a document is projected again at once, before it waits for the next run
 	maxTouched       = 100_000          // documents waiting in memory; they are hints, and more are dropped
+
+	// While the process is busy, a run claims a few rows, and rests for nine times as long as it took: it has at most a tenth
+	// of a core. maxBusyRest bounds the rest if SQL or Redis was slow.
+	busyClaim   = 4
+	busyRest    = 9
+	maxBusyRest = 3 * time.Second
 )
 
 // Projector copies changed documents to Redis. Any number of processes may run one. Its methods are safe for concurrent
@@ -33,8 +39,12 @@ type Projector struct {
 	// error they are projected again. It may be nil.
 	Changed func(ctx context.Context, docs []Document) error
 
+	// Busy reports whether the process has more urgent work than these documents; nil for documents that must not wait.
+	Busy func() bool
+
 	mu      sync.Mutex
 	touched map[Ref]struct{}
+	restEnd time.Time
 }
 
 // Touch queues documents for the next run, in addition to those in the outbox. It never blocks. A full queue drops
@@ -69,12 +79,15 @@ func (p *Projector) takeTouched() []Ref {
 
 // RunOnce projects due documents for up to two seconds. Without that limit, a run could go on as long as changes
 // arrive, until the loop's deadline interrupts it in the middle of a call and counts it as failed. While Redis is down
-// RunOnce does nothing: the rows stay.
+// RunOnce does nothing: the rows stay. A busy process projects little at a time and rests in between.
 func (p *Projector) RunOnce(ctx context.Context) error {
 	if !p.Writer.Up() {
 		return nil
 	}
-	begun := p.Now()
+	begun, busy := p.Now(), p.Busy != nil && p.Busy()
+	if busy && p.resting(begun) {
+		return nil
+	}
 	// Touched documents come first, because a reader has just missed them in Redis.
 	touched := p.takeTouched()
 	if err := p.Project(ctx, touched, nil); err != nil {
@@ -82,13 +95,34 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 		p.Touch(touched...)
 		return err
 	}
+	if busy {
+		_, err := p.projectClaimed(ctx, begun, busyClaim)
+		p.rest(begun)
+		return err
+	}
 	for p.withinBudget(begun) {
-		n, err := p.projectClaimed(ctx, begun)
+		n, err := p.projectClaimed(ctx, begun, claimBatch)
 		if err != nil || n < claimBatch {
 			return err
 		}
 	}
 	return nil
+}
+
+// rest sets the end of the rest after a run that began at an instant.
+func (p *Projector) rest(begun time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.Now()
+	p.restEnd = now.Add(min(busyRest*max(now.Sub(begun), 0), maxBusyRest))
+}
+
+// resting reports whether the rest after the last run has not ended. If the clock was set back, it has.
+func (p *Projector) resting(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.restEnd.Sub(now)
+	return left > 0 && left <= maxBusyRest
 }
 
 // withinBudget reports whether a run that began at an instant may go on. It may not if the clock was set back.
@@ -99,9 +133,9 @@ func (p *Projector) withinBudget(begun time.Time) bool {
 
 // projectClaimed projects rows of the outbox batch by batch. It releases rows for which no time is left, well before
 // the claim ends. Otherwise two processes could project the same rows under load, and both would be late.
-func (p *Projector) projectClaimed(ctx context.Context, begun time.Time) (int, error) {
+func (p *Projector) projectClaimed(ctx context.Context, begun time.Time, most int) (int, error) {
 	now := p.Now()
-	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimDuration), claimBatch)
+	claimed, err := p.Outbox.Claim(ctx, now, now.Add(claimDuration), most)
 	if err != nil || len(claimed) == 0 {
 		return 0, err
 	}

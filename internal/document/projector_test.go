@@ -194,3 +194,37 @@ func TestProjector_Changed(t *testing.T) {
 		t.Errorf("after a failure: error %v, %d rows settled and %d released", err, b.settled-settled, b.released)
 	}
 }
+
+// A busy process spends at most a tenth of the time on documents that may wait, however long a write takes, and all of it once
+// it is not busy any more. A clock that is set back ends a rest.
+func TestProjector_Busy(t *testing.T) {
+	for _, takes := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
+		b := &busy{now: time.UnixMilli(1e12), each: 100, takes: takes}
+		begun, working, isBusy := b.now, time.Duration(0), true
+		p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }, Busy: func() bool { return isBusy }}
+		run := func() {
+			t.Helper()
+			from := b.now
+			testenv.NoError(t, p.RunOnce(t.Context()))
+			working += b.now.Sub(from)
+		}
+		for b.now.Sub(begun) < time.Minute {
+			run()
+			b.now = b.now.Add(5 * time.Millisecond)
+		}
+		share := float64(working) / float64(b.now.Sub(begun))
+		if share > 0.101 || share < 0.02 || b.released > 0 {
+			t.Errorf("writes of %v take %.3f of the time, %d rows were released", takes, share, b.released)
+		}
+		run()
+		settled := b.settled
+		b.now = b.now.Add(-time.Hour)
+		if run(); b.settled == settled {
+			t.Error("a clock that was set back lengthens the rest")
+		}
+		settled, isBusy = b.settled, false
+		if run(); b.settled < settled+2*busyClaim {
+			t.Errorf("%d rows were projected while the process was not busy", b.settled-settled)
+		}
+	}
+}

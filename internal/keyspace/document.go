@@ -52,7 +52,7 @@ func documents(entity, id, source, also string, of []Segment, exact bool) *Docum
 	d.Tag = "{" + d.Pattern + "}"
 	d.Pattern, d.TTL = "memo:"+d.Tag, TTL{Max: TombstoneLife}
 	d.Purpose = "version and index entries of the document; after its deletion a tombstone, which expires; " +
-		"none for documents that never change"
+		"none for documents whose JSON shows both"
 	f.memo = f.declare(d, DocumentMemo, Holding{})
 	d.Tag, d.TTL, d.Segments, d.Exact = "", TTL{}, nil, false
 	d.Pattern, d.Type, d.Purpose = entity+":list", Set, "ids of all documents"

@@ -1,6 +1,6 @@
 // Package documentredis stores documents in Redis: the JSON of each, its index entries, and a memo. The memo is a key
-// with the document's version and the list of its index entries. A document that never changes, such as the line of an
-// order, has no memo unless it is deleted: the memo would always be the same.
+// with the document's version and the list of its index entries. An order and its lines have none as long as their JSON
+// shows both; then "memo" below means what the JSON shows.
 //
 // A document is written in three exchanges, each shared by hundreds of documents. BEGIN writes the JSON and the memo,
 // unless the memo has a newer version, and returns the index entries that the document had before. Then entries are

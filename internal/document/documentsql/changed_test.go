@@ -67,3 +67,46 @@ func TestQueue(t *testing.T) {
 		}
 	})
 }
+
+// Each change is in one lane: orders and their lines in the first, everything else in the second. Neither lane waits for rows
+// of the other, even if there are more than a claim takes.
+func TestStore_Lanes(t *testing.T) {
+	now := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for i := range 5 {
+			err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+				Queue(tx, now, Change{Entity: "order", IDs: []string{fmt.Sprint("o", i)}}, Change{Entity: "orderDetail", IDs: []string{fmt.Sprint("o", i)}})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			Queue(tx, now, Change{Entity: "dish", IDs: []string{"7"}}, Change{Entity: "user", IDs: []string{"8"}})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders, others := New(db).Lanes()
+		claim := func(from document.Outbox, most int) string {
+			t.Helper()
+			claimed, err := from.Claim(t.Context(), now, now.Add(time.Minute), most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := map[string]int{}
+			for _, c := range claimed {
+				names[c.Entity.Name]++
+			}
+			return fmt.Sprint(names)
+		}
+		if got := claim(others, 4); got != "map[dish:1 user:1]" {
+			t.Errorf("other documents: %s", got)
+		}
+		if got := claim(orders, 6) + claim(orders, 6) + claim(orders, 6); got != "map[order:3 orderDetail:3]map[order:2 orderDetail:2]map[]" {
+			t.Errorf("documents of orders: %s", got)
+		}
+	})
+}

@@ -16,10 +16,27 @@ import (
 
 // changes are the rows of document_outbox. They have no dead letters: a document is projected from the current row, so
 // a failure has nothing to do with the change.
-var changes = queuesql.New(queuesql.Spec{
-	Table: "document_outbox", Columns: "id, entity, ids, dead, attempts",
-	Due: "claimed_until", Order: "id", Since: "created_at",
-}, scanClaimed)
+var changes = changesOf("", "")
+
+// Orders have a lane of their own, because only they may wait while a branch is busy.
+var (
+	orderChanges = changesOf("document_outbox_orders", "entity IN ('order', 'orderDetail')")
+	otherChanges = changesOf("document_outbox_others", "entity NOT IN ('order', 'orderDetail')")
+)
+
+// changesOf returns the rows of document_outbox that satisfy a condition.
+func changesOf(name, condition string) *queuesql.Table[document.Claimed] {
+	return queuesql.New(queuesql.Spec{
+		Table: "document_outbox", Name: name, Columns: "id, entity, ids, dead, attempts",
+		Due: "claimed_until", Order: "id", Since: "created_at", Pending: condition,
+	}, scanClaimed)
+}
+
+// Lanes returns the changes of orders and their lines, and those of all other documents. Rows of one lane do not wait for
+// rows of the other.
+func (s *Store) Lanes() (orders, others document.Outbox) {
+	return orderChanges.On(s.db), otherChanges.On(s.db)
+}
 
 func scanClaimed(r sqldb.Rows) (c document.Claimed, err error) {
 	var entity, ids, dead string

@@ -22,11 +22,12 @@ var text string
 // that are read instead of claimed, such as redis_outbox, use the same Spec and never call Claim.
 type Spec struct {
 	Table   string
+	Name    string // prefix of the statements' names, if several specs describe one table; default Table
 	Columns string // columns that Scan reads
 	Due     string // column of the instant from which a row may be claimed
 	Order   string // order in which rows are claimed
 	Since   string // column of the instant from which a row's age counts
-	Pending string // condition of rows that are not dead letters; empty if the table has none
+	Pending string // condition of rows that are not dead letters, or that belong to this spec; empty if all do
 	Died    string // expression of the instant at which a dead letter died; empty for none
 	Outcome string // assignments of a failure besides due time and attempts, from r.reason and r.died
 }
@@ -44,11 +45,12 @@ func New[R any](s Spec, scan func(sqldb.Rows) (R, error)) *Table[R] {
 	if s.Outcome != "" {
 		s.Outcome = ", " + s.Outcome
 	}
-	stmts := sqldb.LoadTemplate(s.Table, text, map[string]string{
+	s.Name = cmp.Or(s.Name, s.Table)
+	stmts := sqldb.LoadTemplate(s.Name, text, map[string]string{
 		"table": s.Table, "columns": s.Columns, "due": s.Due, "order": s.Order, "since": s.Since,
 		"pending": cmp.Or(s.Pending, "true"), "died": cmp.Or(s.Died, "0"), "outcome": s.Outcome,
 	})
-	of := func(name string) *sqldb.Stmt { return stmts.Must(s.Table + "_" + name) }
+	of := func(name string) *sqldb.Stmt { return stmts.Must(s.Name + "_" + name) }
 	return &Table[R]{scan, of("due"), of("claim"), of("delete"), of("fail"), of("backlog")}
 }
 
