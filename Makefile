@@ -139,6 +139,13 @@ bench: ## run the packages' benchmarks; `bin/comanda bench` measures a whole ser
 	go test -run '^$$' -bench . -benchmem $(BENCHFLAGS) \
 		$(sort $(patsubst %/,./%,$(dir $(shell grep -rl --include='*_test.go' '^func Benchmark' internal))))
 
+# The figures depend less on the machine than times do, but other work on it falsifies them.
+BUDGETED ?= COMANDA_DATABASE_URL=postgres://root@127.0.0.1:5432/postgres COMANDA_REDIS_URL=redis://127.0.0.1:6379
+
+.PHONY: budget
+budget: build ## compare the parts of an order with docs/budget.json; needs PostgreSQL, Redis and an idle machine
+	$(BUDGETED) bin/comanda bench --seconds 10 --conns 256 --budget docs/budget.json
+
 # go vet is one of the linters.
 .PHONY: lint
 lint: $(LINTER) ## check formatting, vet and lint

@@ -28,6 +28,8 @@ import (
 
 func (c *cli) bench() *cobra.Command {
 	var seconds float64
+	var parts bool
+	var budget string
 	var conns []int
 	var history, streams int
 	cmd := &cobra.Command{
@@ -41,9 +43,23 @@ func (c *cli) bench() *cobra.Command {
 			if err := bench.ValidateHistory(history); err != nil {
 				return result{}, err
 			}
-			b := bench.Config{Duration: time.Duration(seconds * float64(time.Second)), Conns: conns, Streams: streams}
+			b := bench.Config{
+				Duration: time.Duration(seconds * float64(time.Second)), Conns: conns, Streams: streams,
+				OnlyParts: parts || budget != "",
+			}
+			if budget == "" {
+				r, err := runBench(cmd, config, b, history)
+				return result{value: r, text: r.Text}, err
+			}
+			allowed, err := bench.ReadBudget(budget)
+			if err != nil {
+				return result{}, err
+			}
 			r, err := runBench(cmd, config, b, history)
-			return result{value: r, text: r.Text}, err
+			if err != nil {
+				return result{}, err
+			}
+			return result{value: r, text: r.Text}, r.Parts.Exceeds(allowed)
 		}),
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 5, "seconds of each measurement; a whole run takes about 60 times as long")
@@ -51,6 +67,9 @@ func (c *cli) bench() *cobra.Command {
 	cmd.Flags().IntVar(&history, "history", 0,
 		"orders in the database before the measurements, up to "+strconv.Itoa(bench.MaxHistory))
 	cmd.Flags().IntVar(&streams, "streams", 0, "live streams to measure, up to "+strconv.Itoa(bench.MaxStreams))
+	cmd.Flags().BoolVar(&parts, "parts", false, "measure only the parts of an order in the server, from its profiles")
+	cmd.Flags().StringVar(&budget, "budget", "",
+		"measure only the parts, and fail if one has grown by a tenth beyond those of a file, the JSON of an earlier run")
 	cmd.AddCommand(benchEcho(), benchFloor())
 	return cmd
 }
@@ -74,7 +93,14 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 		}
 		b.History = &filled
 	}
-	if b.Members, err = ground.members(ctx); err != nil {
+	if b.OnlyParts {
+		if config.DebugListen == "" {
+			if ground.config.DebugListen, err = freeAddress(ctx); err != nil {
+				return report, err
+			}
+		}
+		b.Debug = "http://" + ground.config.DebugListen
+	} else if b.Members, err = ground.members(ctx); err != nil {
 		return report, err
 	}
 	server, err := startChild(ctx, ground.env(), ground.log(), "serve")

@@ -42,9 +42,13 @@ type Config struct {
 	Floor    string
 	FloorPID int
 
+	// OnlyParts measures nothing but the parts of an order. Debug is then the base URL of the server's profiles.
+	OnlyParts bool
+	Debug     string
+
 	Duration time.Duration // length of each measurement, after a warm-up of a quarter; default 5 s
 	Conns    []int         // numbers of connections; default 64, 128, 256, 512
-	Rounds   int           // minimum number of rounds that compare checkouts with orders; default 24
+	Rounds   int           // minimum number of rounds that compare checkouts with orders, and maximum of profiles; default 24
 	Progress func(step, steps int, name string)
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,26 +47,20 @@ func (s *session) floor(ctx context.Context) error {
 }
 
 func (s *session) compareFloor(ctx context.Context, base string, pid int) error {
-	target, err := load.ParseTarget(base)
+	floor, stop, err := s.newFloor(base, pid)
 	if err != nil {
 		return err
 	}
-	bare := &product{target: target, client: target.Client(askTimeout)}
-	defer bare.close()
+	defer stop()
 	product := contender{name: "the product", target: s.target, pid: s.PID, product: s.product}
 	product.count = func(ctx context.Context) (floorCounts, error) {
 		orders, commits, err := s.countHolds(ctx, 0)
 		return floorCounts{orders, commits}, err
 	}
-	floor := contender{name: "the floor", target: target, pid: pid, product: s.product}
-	floor.count = func(ctx context.Context) (n floorCounts, err error) {
-		_, err = bare.send(ctx, http.MethodGet, "/", "", http.StatusOK, &n)
-		return n, err
-	}
 	var ratios []float64
 	for range floorRounds {
 		var reached [2]float64
-		for i, c := range []*contender{&product, &floor} {
+		for i, c := range []*contender{&product, floor} {
 			if reached[i], err = s.turn(ctx, c); err != nil {
 				return err
 			}
@@ -95,6 +90,21 @@ type contender struct {
 	count func(ctx context.Context) (floorCounts, error) // since its start
 }
 
+// newFloor returns the floor as a contender. stop closes its connections.
+func (s *session) newFloor(base string, pid int) (floor *contender, stop func(), err error) {
+	target, err := load.ParseTarget(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	bare := &product{target: target, client: target.Client(askTimeout)}
+	floor = &contender{name: "the floor", target: target, pid: pid, product: s.product}
+	floor.count = func(ctx context.Context) (n floorCounts, err error) {
+		_, err = bare.send(ctx, http.MethodGet, "/", "", http.StatusOK, &n)
+		return n, err
+	}
+	return floor, bare.close, nil
+}
+
 // turn measures one round and returns its rate. The processor time is divided by all orders, including those of the
 // warm-up, and includes deferred work.
 func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, err error) {
@@ -103,7 +113,7 @@ func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, er
 		return 0, err
 	}
 	costs := s.lookAt(ctx, c.pid)
-	plan := c.product.ordering(s.report.Best().Conns, c.product.items)
+	plan := c.product.ordering(cmp.Or(s.report.Best().Conns, slices.Max(s.Conns)), c.product.items)
 	plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
 	r, err := load.Run(ctx, plan)
 	if err != nil {

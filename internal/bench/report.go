@@ -38,6 +38,8 @@ type Report struct {
 
 	Streams *StreamLoads `json:"streams,omitempty"`
 
+	Parts *PartLoad `json:"parts,omitempty"`
+
 	Limits Limits `json:"limits"`
 	Memory Memory `json:"memory"`
 }
@@ -153,6 +155,10 @@ func (l *Limits) imply(product float64) {
 // Text writes the report as tables. Programs should use its JSON.
 func (r Report) Text(w io.Writer) {
 	r.heading(w)
+	if r.Parts != nil { // then nothing else was measured
+		r.Parts.text(w)
+		return
+	}
 	r.product(w)
 	r.limits(w)
 	r.costs(w)

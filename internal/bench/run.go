@@ -63,6 +63,9 @@ func (s *session) steps() []step {
 		all = append(all, step{"documents of the history", s.waitDocuments})
 	}
 	all = append(all, step{"preparation", s.prepare})
+	if s.OnlyParts {
+		return append(all, step{"parts of an order", s.parts})
+	}
 	for _, n := range s.Conns {
 		all = append(all, step{fmt.Sprintf("orders at %d connections", n), func(ctx context.Context) error {
 			return s.orders(ctx, n)
