@@ -149,17 +149,21 @@ func compressed(name string) bool {
 
 // add adds a file with its compressed versions.
 func (a *App) add(built fs.FS, name string) error {
-	plain, err := fs.ReadFile(built, name)
+	info, err := fs.Stat(built, name)
 	if err != nil {
 		return err
 	}
-	// Without a hash in its name, a file may change under the same name.
-	cache := askAgain
-	if strings.HasPrefix(name, "assets/") {
-		cache = forGood
+	// The name of an asset has a hash of its content, so it serves as entity tag and the content need not be read. Other files
+	// may change under the same name.
+	cache, version := forGood, []byte(name)
+	if !strings.HasPrefix(name, "assets/") {
+		cache = askAgain
+		if version, err = fs.ReadFile(built, name); err != nil {
+			return err
+		}
 	}
-	c := newContent(name, cache, plain)
-	c.plain = body{files: built, name: name, size: len(plain)} // plain was read for the entity tag
+	c := newContent(name, cache, version)
+	c.plain = body{files: built, name: name, size: int(info.Size())}
 	switch name {
 	case consoleWorker:
 		c.csp = contents // a service worker has its own policy; this one fetches the console's files
