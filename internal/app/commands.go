@@ -55,6 +55,8 @@ func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) 
 		return none, err
 	}
 	defer k.Close()
+	// No loop sends notifications here. Without Redis they are lost, and streams poll.
+	defer k.Live.Flush(ctx)
 	return run(k)
 }
 

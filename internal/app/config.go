@@ -108,7 +108,7 @@ var variables = []setting{
 	ofHouse(number("COMANDA_TRUST_CHARGEBACK", "40", "Points that a chargeback takes from a member's trust score.", func(c *Config) *int { return &c.Trust.Chargeback })),
 	ofHouse(number("COMANDA_TRUST_DAYS", "180", "Days for which these count, 1 to 730.", func(c *Config) *int { return &c.Trust.Days })),
 	ofHouse(number("COMANDA_TRUST_PREPAY", "50", "Members whose trust score is lower may have one unpaid order at a time. 0: no such rule.", func(c *Config) *int { return &c.Trust.Prepay })),
-	duration("COMANDA_STREAM_LOOK", "0s", "Polling interval of live streams without a notification, 1s to 1m. Default: several times a second. Set it if several processes share a Redis, through which they notify each other.", func(c *Config) *time.Duration { return &c.StreamLook }),
+	duration("COMANDA_STREAM_LOOK", "0s", "Polling interval of live streams without a notification, 1s to 1m. Default: every 15 to 30 seconds while the process is notified of all changes, otherwise several times a second.", func(c *Config) *time.Duration { return &c.StreamLook }),
 	boolean("COMANDA_SANDBOX_PAYMENTS", "false", "Offer the sandbox gateway and its mock callback. Refused unless the listen address and the public URL are loopback.", func(c *Config) *bool { return &c.SandboxPayments }),
 	ofHouse(text("COMANDA_VNPAY_TMN_CODE", "", "Merchant code (TMN code) at VNPay. Without it VNPay is not offered.", func(c *Config) *string { return &c.VNPay.TmnCode })),
 	ofHouse(secret(text("COMANDA_VNPAY_HASH_SECRET", "", "Key that signs messages to and from VNPay.", func(c *Config) *string { return (*string)(&c.VNPay.HashSecret) }))),

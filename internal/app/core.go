@@ -254,7 +254,7 @@ func (k *Core) wireOrders(reg prometheus.Registerer) {
 	}
 	k.Boards = &ordering.BoardHub{
 		Reader: k.OrderReader, Catalog: k.Menus, Changes: k.Ledger, Ages: k.ages,
-		Interval: k.Config.StreamLook, Log: k.Log, Now: k.DB.Now,
+		Interval: k.Config.StreamLook, Notified: k.notified, Log: k.Log, Now: k.DB.Now,
 	}
 }
 

@@ -1,10 +1,15 @@
 package app
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/catalog"
 	"comanda/internal/live"
+	"comanda/internal/sqldb"
 	"comanda/internal/stock"
+	"comanda/internal/worker"
 )
 
 // wireLive notifies live streams of every change, here and in other processes. A process never forwards a notification
@@ -12,6 +17,10 @@ import (
 func (k *Core) wireLive(reg prometheus.Registerer) {
 	k.Live = live.New(k.Redis, live.Handlers{
 		Changed: k.received, Missed: k.receivedAny, Noticed: k.Notices.Received, NoticesMissed: k.Notices.ReceivedAny,
+		Lost: func() {
+			k.receivedAny()
+			k.Notices.ReceivedAny()
+		},
 	}, reg)
 	k.Ledger.Subscriptions().OnChange = k.Live.NotifyOrders
 	k.Menus.OnChange = func(branch int64) {
@@ -25,6 +34,24 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 		k.Ledger.Subscriptions().Notify(branch)
 		k.Live.NotifyFloor(branch)
 	}
+}
+
+// notified reports whether streams are notified of the changes of all processes, so that they need not poll often. The
+// store inside a process has no channel: then a process on SQLite is the only server of its database, and others may
+// have further ones.
+func (k *Core) notified() bool {
+	if k.Redis.InProcess() {
+		return k.DB.Engine() == sqldb.SQLite
+	}
+	return k.Live.Receiving()
+}
+
+// refreshMenusLoop keeps the live menus of branches with streams current, see catalog.LiveMenus.
+func (k *Core) refreshMenusLoop() worker.Loop {
+	return worker.Loop{Name: "live_menus", Every: catalog.RefreshInterval, Run: func(context.Context) error {
+		k.LiveMenus.Refresh()
+		return nil
+	}}
 }
 
 // syncerObserver counts the syncer's work, and notifies streams of a changed availability. It does so after the cache

@@ -178,14 +178,37 @@ func TestLive_cut_off(t *testing.T) {
 	}
 }
 
-// Without Redis processes do not notify each other. No request fails because of it, and streams see changes with their
-// next poll.
+// Without Redis processes do not notify each other. No request fails because of it, and streams poll at their short
+// intervals from then on.
 func TestLive_without_redis(t *testing.T) {
 	redis := testenv.RedisServer(t)
 	a, b := twoProcesses(t, 0, redis.Addr(), redis.Addr())
+	testenv.Eventually(t, soon, b.core.notified)
 	order := a.order("SANDBOX")
 	guest := b.follow("guest", "/cis/order/"+order+"/events")
 	redis.Stop()
+	testenv.Eventually(t, soon, func() bool { return !b.core.notified() })
 	a.pay(order)
 	guest.until("a payment", has("paymentStatus", "PAID"))
+}
+
+// A process with its own store on SQLite is the only server, and knows all changes.
+func TestLive_alone(t *testing.T) {
+	if f := newFixture(t); !f.core.notified() {
+		t.Error("the streams of the only process poll as if notifications could be lost")
+	}
+}
+
+// A command beside a process with its own store notifies no one. Guests see its changes of the menu long before their
+// streams poll, because the menu is read for all of them.
+func TestLive_command(t *testing.T) {
+	f := newFixtureWith(t, map[string]string{"COMANDA_STREAM_LOOK": seldom.String()})
+	menu := f.follow("guest", "/cis/branch/1/availability/events")
+	for _, n := range []int64{5, 3} {
+		_, err := WithCore(t.Context(), f.core.Config, func(k *Core) (none struct{}, err error) {
+			return none, k.Editor.SetQuota(t.Context(), authz.System(), 12, &n)
+		})
+		testenv.NoError(t, err)
+		menu.until("a quota", left(float64(n)))
+	}
 }

@@ -72,6 +72,7 @@ func (k *Core) requestLoops() []worker.Loop {
 		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		k.viewsLoop(),
 		k.activityLoop(),
+		k.refreshMenusLoop(),
 		{Name: "incidents", Run: k.writeIncidents, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		// If the permissions cannot be read for five seconds, all accounts but owners are refused. The function reads
 		// k.Authorizer in each round, because syncPermissions sets it after the loops are created.

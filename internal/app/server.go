@@ -72,6 +72,7 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	_ = setHouse(k.house.Load())
 	k.onSettings(setHouse)
 	s.Check("documents", false, k.checkDocuments)
+	s.Notified = k.notified
 	return s, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Config describes the measurements. Target, Tokens and DatabaseURL are required. Zero values of the last four fields
-// are replaced by their defaults.
+// Config describes the measurements. Target, Tokens and DatabaseURL are required. Zero values of Idle and of the last
+// four fields are replaced by their defaults.
 type Config struct {
 	Target string   // base URL of the running server, on this machine, started without limits
 	PID    int      // process id of the server; 0: unknown, so its CPU time and memory are not reported
@@ -29,7 +29,8 @@ type Config struct {
 	RedisURL    string             // the server's; empty: the embedded store, for the raw measurement too
 	Namespace   keyspace.Namespace // namespace of the server's keys
 
-	Streams int // live streams to measure, at most MaxStreams; 0: none
+	Streams int           // live streams to measure, at most MaxStreams; 0: none
+	Idle    time.Duration // time without changes with and without streams; default 30 s, in which every stream polls once
 
 	History *History // the orders that FillHistory has written into the database; nil: none
 
@@ -72,6 +73,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Rounds == 0 {
 		c.Rounds = leastRounds
+	}
+	if c.Idle == 0 {
+		c.Idle = 30 * time.Second
 	}
 	if c.Progress == nil {
 		c.Progress = func(int, int, string) {}

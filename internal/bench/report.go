@@ -228,7 +228,7 @@ func (r Report) product(w io.Writer) {
 		fmt.Fprintf(w, "a reservation takes%s and %.0f bytes of Redis\n", micros(i.Try.CPU), i.Memory)
 	}
 	if l := r.Streams; l != nil {
-		fmt.Fprintf(w, "%d live streams, open in %.1f s, %.1f kB each; while nothing changes a second takes%s\n",
+		fmt.Fprintf(w, "%d live streams, open in %.1f s, %.1f kB each; while nothing changes they take%s a second\n",
 			l.Streams, l.Opening, l.Bytes/1000, micros(l.Idle))
 		for _, d := range []struct {
 			name string

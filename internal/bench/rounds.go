@@ -97,6 +97,18 @@ func plus(sum, more []Cost) []Cost {
 	return more
 }
 
+// minus subtracts the costs of the same processes, as far as they are less.
+func minus(costs, less []Cost) []Cost {
+	for _, c := range less {
+		for i := range costs {
+			if costs[i].Process == c.Process {
+				costs[i].Micros = max(0, costs[i].Micros-c.Micros)
+			}
+		}
+	}
+	return costs
+}
+
 // shared divides n requests among connections. Connection i sends the requests i, i+conns and so on. The functions of
 // different connections share nothing and need no lock.
 func shared(conns, n int, request func(i int) []byte) []func() []byte {

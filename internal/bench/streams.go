@@ -21,7 +21,7 @@ type StreamLoads struct {
 	Streams int     `json:"streams"`        // open at the same time, half of each kind
 	Opening float64 `json:"openingSeconds"` // until every stream had its first event
 	Bytes   float64 `json:"bytesPerStream"` // growth of the server's memory
-	Idle    []Cost  `json:"idle,omitempty"` // processor time per second while nothing changes
+	Idle    []Cost  `json:"idle,omitempty"` // processor time per second while nothing changes, without that of a server without streams
 
 	Menu   StreamDelay `json:"menu"`   // an order changes what is left: every stream of the menu has an event
 	Orders StreamDelay `json:"orders"` // a guest cancels an order: one stream has an event
@@ -42,10 +42,12 @@ const (
 	// MaxStreams is the most streams that a server opens.
 	MaxStreams = 5000
 
-	menuChanges  = 20
+	menuChanges  = 10
 	orderChanges = 100
-	eventWait    = 10 * time.Second
-	openAtOnce   = 64
+	// menuPause is longer than the time for which a server collects changes of what is left after it has sent one.
+	menuPause  = 400 * time.Millisecond
+	eventWait  = 10 * time.Second
+	openAtOnce = 64
 )
 
 // follower is an open stream. Its arrivals are counted, and the newest one is kept.
@@ -101,6 +103,11 @@ func (s *session) streams(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.settle(ctx)
+	alone, err := s.idle(ctx)
+	if err != nil {
+		return err
+	}
 	before := rss(s.PID)
 	begun := time.Now()
 	defer func() {
@@ -117,11 +124,10 @@ func (s *session) streams(ctx context.Context) (err error) {
 	if s.PID > 0 {
 		r.Bytes = float64(rss(s.PID)-before) / float64(len(followers))
 	}
-	costs := s.look(ctx)
-	if err := wait(ctx, s.Duration); err != nil {
+	if r.Idle, err = s.idle(ctx); err != nil {
 		return err
 	}
-	r.Idle = costs.each(s.look(ctx), max(1, int64(s.Duration.Seconds())))
+	r.Idle = minus(r.Idle, alone)
 
 	var ofMenu, ofOrders []*follower
 	for _, f := range followers {
@@ -132,13 +138,12 @@ func (s *session) streams(ctx context.Context) (err error) {
 		}
 	}
 	next := s.product.orders("COUNTER", run(), 0, s.product.items)
-	r.Menu, err = s.delays(ctx, menuChanges, func(int) []*follower { return ofMenu }, func(ctx context.Context, _ int) error {
-		return s.product.place(ctx, next(), http.StatusCreated)
-	})
+	r.Menu, err = s.delays(ctx, menuChanges, menuPause, func(int) []*follower { return ofMenu },
+		func(ctx context.Context, _ int) error { return s.product.place(ctx, next(), http.StatusCreated) })
 	if err != nil {
 		return err
 	}
-	r.Orders, err = s.delays(ctx, min(orderChanges, len(ofOrders)), func(i int) []*follower { return ofOrders[i : i+1] },
+	r.Orders, err = s.delays(ctx, min(orderChanges, len(ofOrders)), 0, func(i int) []*follower { return ofOrders[i : i+1] },
 		func(ctx context.Context, i int) error {
 			f := ofOrders[i]
 			_, err := s.product.send(ctx, http.MethodPost, "/cis/order/"+f.order+"/cancel", "{}", http.StatusOK, nil,
@@ -147,6 +152,20 @@ func (s *session) streams(ctx context.Context) (err error) {
 		})
 	s.report.Streams = r
 	return err
+}
+
+// idle returns the processor time per second while nothing changes.
+func (s *session) idle(ctx context.Context) ([]Cost, error) {
+	costs := s.look(ctx)
+	if err := wait(ctx, s.Idle); err != nil {
+		return nil, err
+	}
+	// The costs are of Idle, which need not be whole seconds.
+	all := costs.each(s.look(ctx), 1)
+	for i := range all {
+		all[i].Micros /= s.Idle.Seconds()
+	}
+	return all, nil
 }
 
 // wait pauses a measurement.
@@ -210,9 +229,10 @@ func (s *session) openStreams(ctx context.Context, all []*follower) error {
 	return nil
 }
 
-// delays makes changes one after another and measures when the streams of each have an event.
+// delays makes changes one after another, with a pause before each, and measures when the streams of each have an event.
 func (s *session) delays(
-	ctx context.Context, changes int, of func(i int) []*follower, change func(ctx context.Context, i int) error,
+	ctx context.Context, changes int, pause time.Duration, of func(i int) []*follower,
+	change func(ctx context.Context, i int) error,
 ) (d StreamDelay, err error) {
 	var h load.Histogram
 	costs := s.look(ctx)
@@ -220,6 +240,9 @@ func (s *session) delays(
 		followers := of(i)
 		for _, f := range followers {
 			f.expect()
+		}
+		if err := wait(ctx, pause); err != nil {
+			return d, err
 		}
 		begun := time.Now()
 		if err := change(ctx, i); err != nil {

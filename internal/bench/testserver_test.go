@@ -71,7 +71,7 @@ func open(t *testing.T, databaseURL, redisURL string, limits ordering.Limits) *t
 	t.Helper()
 	h := &testServer{reg: telemetry.NewRegistry(telemetry.Build{}), log: slog.New(slog.DiscardHandler)}
 	h.Config = Config{
-		Streams: testStreams,
+		Streams: testStreams, Idle: 100 * time.Millisecond,
 
 		DatabaseURL: databaseURL, RedisURL: redisURL, PID: os.Getpid(), Duration: 300 * time.Millisecond, Conns: []int{2, 4},
 		Rounds: testenv.Size(6, leastRounds),

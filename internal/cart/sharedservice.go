@@ -124,12 +124,11 @@ func (s *SharedService) change(ctx context.Context, g Guest, menu *catalog.LiveM
 	return s.view(ctx, g, menu, c)
 }
 
-// versionTTL bounds the delay of a stream if the notification of another process is lost, like the polling
-// interval of orders.
+// versionTTL bounds the age of the version that the streams of a table share while they poll at short intervals.
 const versionTTL = 750 * time.Millisecond
 
-// Version returns the version of a visit's cart for streams, which call it several times a second. The version is at most
-// versionTTL old; after Notify it is read again.
+// Version returns the version of a visit's cart for streams. The version is at most versionTTL old; after Notify it is read
+// again.
 func (s *SharedService) Version(ctx context.Context, visit string) (int64, error) {
 	return s.versions.Load(visit, s.Now, versionTTL, func() (int64, error) { return s.Store.SharedVersion(ctx, visit) })
 }

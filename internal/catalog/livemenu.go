@@ -17,6 +17,10 @@ type Levels interface {
 	Left(ctx context.Context, branch int64, date string, items []int64) (map[int64]int64, error)
 }
 
+// RefreshInterval is the interval at which live menus with subscribers are read without a notification. So guests see
+// changes that come with time, such as a pause that ends, and those of programs that notify no one.
+const RefreshInterval = 250 * time.Millisecond
+
 // liveMenuAges limits the age of remaining units to a quarter of a second.
 var liveMenuAges = cacheAges{fresh: 200 * time.Millisecond, linger: 250 * time.Millisecond, stale: 5 * time.Minute}
 
@@ -67,6 +71,7 @@ type LiveMenus struct {
 func NewLiveMenus(menus *MenuCache, levels Levels, now func() time.Time) *LiveMenus {
 	l := &LiveMenus{menus: menus, levels: levels, now: now}
 	l.cache = newReadThrough(liveMenuAges, now, l.load)
+	l.cache.changed = func(branch int64) { l.hub.topic.Notify(branch) }
 	return l
 }
 
@@ -121,9 +126,8 @@ func (m *LiveMenu) equal(next *LiveMenu) bool {
 		(m.Closure == nil) == (next.Closure == nil) && m.HoursChange.Equal(next.HoursChange) && maps.Equal(m.left, next.left)
 }
 
-// minNotifyInterval is the minimum time between two notifications of a branch for changed levels. It equals the
-// polling interval of streams. So under a burst of orders subscribers read no more often than by polling, and after a
-// quiet period they read a change at once.
+// minNotifyInterval is the minimum time between two reads of a branch for changed levels. It equals RefreshInterval. So
+// a burst of orders costs no more reads than polling, and after a quiet period a change is read at once.
 const minNotifyInterval = 250 * time.Millisecond
 
 // hub holds the subscribers of live menus, by branch. The zero value is ready.
@@ -131,17 +135,26 @@ type hub struct {
 	topic live.Topic[int64]
 
 	mu      sync.Mutex
-	pending map[int64]bool // branches notified less than minNotifyInterval ago: whether they have changed since
+	pending map[int64]bool // branches read less than minNotifyInterval ago: whether they have changed since
 }
 
-// Subscribe returns a channel that receives when a branch's live menu may have changed, and a function that ends the
-// subscription. Notifications of other processes can be lost, so subscribers also poll.
+// Subscribe returns a channel that receives when a branch's live menu has changed, and a function that ends the
+// subscription. Subscribe before the first Get. Subscribers are notified after the new menu has been read, so reading it
+// costs them nothing, however many they are.
 func (l *LiveMenus) Subscribe(branch int64) (changed chan struct{}, unsubscribe func()) {
 	return l.hub.topic.Subscribe(branch)
 }
 
-// LevelsChanged notifies subscribers that the remaining units of a branch may have changed, at most once per
-// minNotifyInterval. It never blocks.
+// Refresh starts reading the menu of each branch with subscribers, unless it was read within RefreshInterval. A server
+// calls it at that interval. It does not wait for the reads.
+func (l *LiveMenus) Refresh() {
+	for _, branch := range l.hub.topic.Keys() {
+		l.cache.refresh(branch)
+	}
+}
+
+// LevelsChanged reads a branch again because its remaining units may have changed, at most once per minNotifyInterval.
+// It never blocks.
 func (l *LiveMenus) LevelsChanged(branch int64) {
 	if !l.hub.topic.Subscribed(branch) {
 		return // without a subscriber the cached menu need not be invalidated; it expires soon
@@ -152,11 +165,11 @@ func (l *LiveMenus) LevelsChanged(branch int64) {
 		l.hub.pending[branch] = true
 		return
 	}
-	l.publish(branch)
+	l.reload(branch)
 	l.throttle(branch)
 }
 
-// throttle delays the branch's next notification by minNotifyInterval. The caller holds the lock.
+// throttle delays the branch's next read by minNotifyInterval. The caller holds the lock.
 func (l *LiveMenus) throttle(branch int64) {
 	h := &l.hub
 	if h.pending == nil {
@@ -168,7 +181,7 @@ func (l *LiveMenus) throttle(branch int64) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.pending[branch] {
-			l.publish(branch)
+			l.reload(branch)
 			l.throttle(branch)
 			return
 		}
@@ -176,21 +189,26 @@ func (l *LiveMenus) throttle(branch int64) {
 	})
 }
 
-// MenuChanged notifies subscribers that a branch, its menu or its quotas changed. Readers wait for the new state.
+// MenuChanged reads a branch again because it, its menu or its quotas changed. Readers wait for the new state.
 func (l *LiveMenus) MenuChanged(branch int64) {
 	l.menus.InvalidateLocal(branch)
-	l.publish(branch)
+	l.reload(branch)
 }
 
-// AllChanged notifies all subscribers. It is called when notifications of other processes may have been lost.
+// AllChanged reads all branches with subscribers again and notifies the subscribers. It is called when notifications of
+// other processes may have been lost.
 func (l *LiveMenus) AllChanged() {
 	for _, branch := range l.hub.topic.Keys() {
 		l.MenuChanged(branch)
+		l.hub.topic.Notify(branch)
 	}
 }
 
-// publish invalidates the cached menu before it notifies, so that subscribers read the new one.
-func (l *LiveMenus) publish(branch int64) {
+// reload invalidates the cached menu of a branch, and reads it if it has subscribers. They are notified if it has
+// changed.
+func (l *LiveMenus) reload(branch int64) {
 	l.cache.invalidate(branch)
-	l.hub.topic.Notify(branch)
+	if l.hub.topic.Subscribed(branch) {
+		l.cache.refresh(branch)
+	}
 }

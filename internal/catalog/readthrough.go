@@ -30,7 +30,8 @@ type readThrough[V any] struct {
 	cacheAges
 	now     func() time.Time
 	read    func(ctx context.Context, id int64, old *V) (V, error)
-	entries sync.Map // id -> *cacheEntry[V]; a sync.Map because every request reads it
+	changed func(id int64) // called after a load has stored another value; nil unless values are comparable
+	entries sync.Map       // id -> *cacheEntry[V]; a sync.Map because every request reads it
 	loads   singleflight.Group
 }
 
@@ -69,10 +70,7 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	if usable && now.Before(retryAt) {
 		return old.v, nil
 	}
-	loaded := k.loads.DoChan(loadKey(id), func() (any, error) {
-		// The load keeps the values of ctx, such as the request id for the log, but not its end and deadline.
-		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
-	})
+	loaded := k.start(ctx, id, s, old, changes)
 	// The load continues without this caller. The next caller gets its result.
 	if old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
 		return old.v, nil
@@ -97,6 +95,26 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 		return old.v, nil
 	case <-ctx.Done():
 		return *new(V), ctx.Err()
+	}
+}
+
+// start starts a load unless one is running. Its result is sent to the channel.
+func (k *readThrough[V]) start(
+	ctx context.Context, id int64, s *cacheEntry[V], old *cachedValue[V], changes int,
+) <-chan singleflight.Result {
+	return k.loads.DoChan(loadKey(id), func() (any, error) {
+		// The load keeps the values of ctx, such as the request id for the log, but not its end and deadline.
+		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
+	})
+}
+
+// refresh starts a load of a value that is not fresh, unless one is running or has just failed. It does not wait for it.
+func (k *readThrough[V]) refresh(id int64) {
+	s, now := k.entry(id), k.now()
+	old := s.value.Load()
+	changes, retryAt := s.state()
+	if fresh := old != nil && !old.invalidated && now.Sub(old.at) <= k.fresh; !fresh && !now.Before(retryAt) {
+		k.start(context.Background(), id, s, old, changes)
 	}
 }
 
@@ -130,7 +148,10 @@ func (k *readThrough[V]) load(
 	switch {
 	case s.changes != changes:
 	case err == nil:
-		s.value.Store(&cachedValue[V]{v: v, at: at})
+		before := s.value.Swap(&cachedValue[V]{v: v, at: at})
+		if k.changed != nil && (before == nil || any(before.v) != any(v)) {
+			k.changed(id)
+		}
 	// The entry is deleted only if it is still this one: another caller may have stored a new entry under the id.
 	case old == nil, fault.KindOf(err) == fault.NotFound:
 		k.entries.CompareAndDelete(id, s)

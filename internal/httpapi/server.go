@@ -14,12 +14,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/clock"
 	"comanda/internal/limit"
 	"comanda/internal/telemetry"
 )
 
 // Server is the HTTP server of the process. Create it, register routes with API, then start it.
 type Server struct {
+	begun     clock.Stopwatch
 	conf      Config
 	log       *slog.Logger
 	metrics   *metrics
@@ -33,6 +35,9 @@ type Server struct {
 	ready     *readiness
 	unmatched *route
 
+	// Notified reports whether streams are notified of all changes, so that they poll seldom. Set it before Start; it must
+	// not block; nil means no. When it becomes false, the streams must be notified.
+	Notified func() bool
 	// Denied is called for every request that got 403. Set it before Start; it must not block; may be nil.
 	Denied func(Denial)
 
@@ -68,7 +73,8 @@ func New(c Config, log *slog.Logger, reg *prometheus.Registry) (*Server, error) 
 		return nil, err
 	}
 	s := &Server{
-		conf: c, log: log, auth: g, mux: http.NewServeMux(), ready: newReadiness(log), failed: make(chan error, 1),
+		begun: clock.Start(), conf: c, log: log, auth: g, mux: http.NewServeMux(), ready: newReadiness(log),
+		failed: make(chan error, 1),
 	}
 	s.hsts.Store(c.HSTS)
 	s.streams = streams{max: c.MaxStreams, maxPerKey: c.MaxStreamsPerKey, byKey: map[string]int{}}

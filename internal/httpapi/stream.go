@@ -95,8 +95,7 @@ func (s *Server) run(hc huma.Context, f Feed) {
 	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	r, _ := humago.Unwrap(hc)
 	st := &Stream{
-		x: x, ctl: http.NewResponseController(x.ResponseWriter), every: s.conf.StreamBeat, look: s.conf.StreamLook,
-		admit: func(ctx context.Context) (context.Context, error) {
+		s: s, x: x, ctl: http.NewResponseController(x.ResponseWriter), admit: func(ctx context.Context) (context.Context, error) {
 			ctx, _, err := s.auth.admit(ctx, &x.route.RouteInfo, r)
 			return ctx, err
 		},
@@ -109,16 +108,15 @@ func (s *Server) run(hc huma.Context, f Feed) {
 
 // Stream is one client's connection. It is not safe for concurrent use.
 type Stream struct {
+	s     *Server
 	x     *exchange
 	ctl   *http.ResponseController
-	every time.Duration   // interval of the heartbeat
-	look  time.Duration   // minimum poll interval, see Config.StreamLook
-	last  clock.Stopwatch // since the last write
+	beat  time.Duration // instant of the next heartbeat, see after
 	admit func(ctx context.Context) (context.Context, error)
 }
 
-// Admitted authorizes the stream's request again and returns its context, or the reason for a refusal. Streams of
-// accounts outlive their tokens, so they call it regularly.
+// Admitted authorizes the stream's request again and returns its context, or the reason for a refusal. It is the Admit
+// of streams of accounts, which outlive their tokens.
 func (s *Stream) Admitted(ctx context.Context) (context.Context, error) { return s.admit(ctx) }
 
 // Event is one message. Clients send ID as Last-Event-ID when they reconnect; Data is encoded as JSON.
@@ -127,45 +125,36 @@ type Event struct {
 	Data     any
 }
 
-// Send writes an event. An error means that the client has disconnected.
-func (s *Stream) Send(e Event) error {
+// Frame is an encoded event. Streams that send the same event share one.
+type Frame []byte
+
+// Frame encodes the event.
+func (e Event) Frame() (Frame, error) {
 	data, err := json.Marshal(e.Data)
 	if err != nil {
-		return fault.Wrap("encode event", err)
+		return nil, fault.Wrap("encode event", err)
 	}
 	text := make([]byte, 0, len(data)+len(e.ID)+len(e.Name)+24)
 	text = append(text, "id: "+e.ID+"\nevent: "+e.Name+"\ndata: "...)
 	text = append(text, data...)
-	return s.write(append(text, "\n\n"...))
+	return append(text, "\n\n"...), nil
 }
 
-// Wait returns when wake is signalled or atMost has passed, and an error when the stream is over. Meanwhile it sends
-// heartbeats. A nil wake never fires. Config.StreamLook may extend atMost.
-func (s *Stream) Wait(ctx context.Context, wake <-chan struct{}, atMost time.Duration) error {
-	over := time.NewTimer(max(atMost, s.look))
-	defer over.Stop()
-	beat := time.NewTimer(s.every - s.last.Elapsed())
-	defer beat.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-wake:
-			return nil
-		case <-over.C:
-			return nil
-		case <-beat.C:
-			if err := s.write([]byte(":\n\n")); err != nil {
-				return err
-			}
-			beat.Reset(s.every)
-		}
+// Send writes an event. An error means that the client has disconnected.
+func (s *Stream) Send(e Event) error {
+	f, err := e.Frame()
+	if err != nil {
+		return err
 	}
+	return s.SendFrame(f)
 }
+
+// SendFrame writes an encoded event, like Send.
+func (s *Stream) SendFrame(f Frame) error { return s.write(f) }
 
 // write sends text at once. It flushes, because net/http would keep small events in its buffer.
 func (s *Stream) write(text []byte) error {
-	s.last = clock.Start()
+	s.beat = s.after(s.s.conf.StreamBeat)
 	_ = s.ctl.SetWriteDeadline(clock.In(streamWrite))
 	if _, err := s.x.Write(text); err != nil {
 		return err

@@ -37,23 +37,27 @@ func (n *eventFeed) register(a *API) {
 			return Feed{}, fault.New(fault.NotFound, "nobody", "Nobody.")
 		}
 		return Feed{Key: in.Who, End: func() { n.ended <- in.Who }, Run: func(ctx context.Context, s *Stream) {
-			if s.Send(Event{ID: "0", Name: "hello", Data: eventItem{"after " + in.LastEventID}}) != nil {
-				return
-			}
-			for {
-				wake := make(chan struct{})
-				var next Event
-				go func() {
-					defer close(wake)
+			changed, next := make(chan struct{}), Event{ID: "0", Name: "hello", Data: eventItem{"after " + in.LastEventID}}
+			go func() {
+				for {
 					select {
-					case next = <-n.events:
+					case e := <-n.events:
+						next = e // Show reads it after it has received from changed
+						select {
+						case changed <- struct{}{}:
+						case <-ctx.Done():
+							return
+						}
 					case <-ctx.Done():
+						return
 					}
-				}()
-				if s.Wait(ctx, wake, time.Hour) != nil || ctx.Err() != nil || s.Send(next) != nil {
-					return
 				}
-			}
+			}()
+			s.Follow(ctx, Followed{
+				Changed: changed, Poll: time.Hour, Check: time.Hour,
+				Admit: func(ctx context.Context) (context.Context, error) { return ctx, nil },
+				Show:  func(context.Context) error { return s.Send(next) },
+			})
 		}}, nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,6 +38,7 @@ type PubSub interface {
 type Handlers struct {
 	Changed func(Change)
 	Missed  func() // messages may have been missed: all streams reload (W3)
+	Lost    func() // a subscription has ended: all streams reload, and poll at short intervals until the next one (W5)
 	// Noticed is called with readers whose notices have changed, see NotifyReaders, and NoticesMissed when such messages
 	// may have been missed. They have a subscription of their own.
 	Noticed       func(readers ...string)
@@ -51,6 +53,8 @@ type Hub struct {
 	self     string
 	m        metrics
 	wake     chan struct{} // holds one value: the sender takes all waiting changes at once
+
+	changes, notices atomic.Bool // whether the subscriptions are active
 
 	mu      sync.Mutex
 	waiting map[int64]*Change
@@ -146,7 +150,7 @@ func (h *Hub) Send(ctx context.Context) error {
 			return nil
 		case <-h.wake:
 		}
-		h.flush(ctx)
+		h.Flush(ctx)
 		pause.Reset(batchInterval)
 		select {
 		case <-ctx.Done():
@@ -156,8 +160,9 @@ func (h *Hub) Send(ctx context.Context) error {
 	}
 }
 
-// flush publishes all collected changes. Messages that fail are counted and dropped (W1).
-func (h *Hub) flush(ctx context.Context) {
+// Flush publishes all collected changes. Messages that fail are counted and dropped (W1). Send calls it; a command, which
+// runs no loops, calls it at its end.
+func (h *Hub) Flush(ctx context.Context) {
 	h.mu.Lock()
 	// The whole map is taken, so that notify can add changes to an empty one while the messages are being sent.
 	waiting, readers := h.waiting, h.readers
@@ -193,24 +198,39 @@ const branchesPerMessage = 8
 // breaker is open an attempt costs only the check of the breaker.
 const resubscribePause = 200 * time.Millisecond
 
+// Receiving reports whether this process receives the notifications of other processes. It becomes false before Lost is
+// called, so that streams which Lost has woken see it.
+func (h *Hub) Receiving() bool { return h.changes.Load() && h.notices.Load() }
+
 // Receive receives changes until ctx ends or the connection breaks. An unreachable Redis is not an error: streams
 // continue to poll.
 func (h *Hub) Receive(ctx context.Context) error {
 	defer h.m.subscribed.Set(0)
-	err := h.pubsub.Subscribe(ctx, keyspace.LiveUpdates(), h.subscribed, h.received)
-	if fault.KindOf(err) == fault.Unavailable {
-		// The metric live_hearing shows the failure. An error would be logged at every attempt and would make the
-		// pauses longer.
-		return nil
-	}
-	return err
+	return h.receive(ctx, keyspace.LiveUpdates(), &h.changes, h.subscribed, h.received)
 }
 
 // ReceiveNotices is Receive for the readers of notices. Like all streams, bells reload after a new subscription.
 func (h *Hub) ReceiveNotices(ctx context.Context) error {
-	err := h.pubsub.Subscribe(ctx, keyspace.AllNotifications(), h.handlers.NoticesMissed, h.noticed)
+	return h.receive(ctx, keyspace.AllNotifications(), &h.notices, h.handlers.NoticesMissed, h.noticed)
+}
+
+// receive runs one subscription. It sets active while the subscription lasts.
+func (h *Hub) receive(
+	ctx context.Context, c keyspace.Channel, active *atomic.Bool, subscribed func(), received func(string),
+) error {
+	defer func() {
+		if active.Swap(false) && ctx.Err() == nil { // streams end with the process, so they need not poll then
+			h.handlers.Lost()
+		}
+	}()
+	err := h.pubsub.Subscribe(ctx, c, func() {
+		active.Store(true)
+		subscribed()
+	}, received)
 	if fault.KindOf(err) == fault.Unavailable {
-		return nil // as in Receive
+		// The metric live_hearing shows the failure. An error would be logged at every attempt and would make the
+		// pauses longer.
+		return nil
 	}
 	return err
 }

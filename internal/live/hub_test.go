@@ -28,16 +28,21 @@ type process struct {
 	*live.Hub
 	received chan live.Change
 	missed   chan struct{}
+	lost     chan bool   // whether the process still receives
 	noticed  chan string // readers; an empty text when messages may have been missed
 	reg      *prometheus.Registry
 }
 
 func run(t *testing.T, wire live.PubSub) *process {
 	t.Helper()
-	p := &process{received: make(chan live.Change, 1024), missed: make(chan struct{}, 64), noticed: make(chan string, 1024), reg: prometheus.NewRegistry()}
+	p := &process{
+		received: make(chan live.Change, 1024), missed: make(chan struct{}, 64), lost: make(chan bool, 64),
+		noticed: make(chan string, 1024), reg: prometheus.NewRegistry(),
+	}
 	p.Hub = live.New(wire, live.Handlers{
 		Changed: func(c live.Change) { p.received <- c },
 		Missed:  func() { p.missed <- struct{}{} },
+		Lost:    func() { p.lost <- p.Receiving() },
 		Noticed: func(readers ...string) {
 			for _, r := range readers {
 				p.noticed <- r
@@ -161,8 +166,12 @@ func TestHub_resubscribes(t *testing.T) {
 	<-direct.missed
 	for range 3 {
 		proxy.Cut()
+		if <-proxied.lost { // W5
+			t.Error("a process without a subscription reports that it receives notifications")
+		}
 		<-proxied.missed
 	}
+	testenv.Eventually(t, time.Minute, proxied.Receiving)
 	direct.NotifyMenu(7)
 	proxied.receives(t, live.Change{Branch: 7, Menu: true})
 }
@@ -270,6 +279,20 @@ func TestHub_drops_slow_subscribers(t *testing.T) {
 	<-f.sent // the third message is counted before the fourth is sent
 	if n := p.metric(t, "live_messages_total", "lost"); n < 3 {
 		t.Errorf("%v messages are counted as lost", n)
+	}
+}
+
+// A command has no loops, and sends its changes with Flush. A hub without subscriptions receives nothing.
+func TestHub_Flush(t *testing.T) {
+	f := &fake{sent: make(chan string, 64)}
+	h := live.New(f, live.Handlers{}, prometheus.NewRegistry())
+	h.NotifyMenu(7)
+	h.Flush(t.Context())
+	if m := <-f.sent; !strings.Contains(m, `{"b":7,"menu":true}`) {
+		t.Errorf("sent %s", m)
+	}
+	if h.Receiving() {
+		t.Error("a hub without subscriptions reports that it receives notifications")
 	}
 }
 

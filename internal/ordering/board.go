@@ -229,8 +229,12 @@ type BranchSubscriber interface {
 const (
 	// minBoardInterval is the minimum time between two reads of a branch's board: a burst of changes costs one read.
 	minBoardInterval = 50 * time.Millisecond
-	// maxBoardInterval is the default interval of reads without a notification, since notifications may be lost.
+	// maxBoardInterval is the default interval of reads without a notification, while notifications may be lost, and
+	// after a failed read.
 	maxBoardInterval = 750 * time.Millisecond
+	// quietBoardInterval is the interval while all changes are notified. It is half of boardStale, so that a branch that
+	// cannot be read is noticed in time.
+	quietBoardInterval = boardStale / 2
 	// boardStale is the age of the last successful read from which the streams of a branch end after a failed read,
 	// so that their screens reconnect and show the error.
 	boardStale = 10 * time.Second
@@ -246,7 +250,10 @@ type BoardHub struct {
 	Changes BranchSubscriber
 	// Ages returns the ages from which screens show a ticket as old and as too old.
 	Ages     func() (warn, late time.Duration)
-	Interval time.Duration // between reads without a notification; 0: maxBoardInterval
+	Interval time.Duration // between reads without a notification; 0: see boardInterval
+	// Notified reports whether boards are notified of all changes; nil means no. When it becomes false, all branches must
+	// be notified.
+	Notified func() bool
 	Log      *slog.Logger
 	Now      func() time.Time
 
@@ -406,10 +413,17 @@ func (b *BoardHub) logPanic(ctx context.Context) {
 	}
 }
 
+// boardInterval returns the interval of reads without a notification.
+func (b *BoardHub) boardInterval(failed bool) time.Duration {
+	if !failed && b.Notified != nil && b.Notified() {
+		return cmp.Or(b.Interval, quietBoardInterval)
+	}
+	return cmp.Or(b.Interval, maxBoardInterval)
+}
+
 // poll reads the board until ctx ends or reading has failed for too long. It reads once at the start, then at
 // notifications and at intervals, but never twice within minBoardInterval.
 func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed <-chan struct{}) {
-	every := cmp.Or(b.Interval, maxBoardInterval)
 	pause, timer := time.NewTimer(minBoardInterval), time.NewTimer(0) // covers changes before the subscription
 	defer pause.Stop()
 	defer timer.Stop()
@@ -426,16 +440,17 @@ func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed
 		case <-timer.C:
 		}
 		pause.Reset(minBoardInterval)
-		timer.Reset(every)
-		if !b.refresh(ctx, branch, w) {
+		failed, end := b.refresh(ctx, branch, w)
+		if end {
 			return
 		}
+		timer.Reset(b.boardInterval(failed))
 	}
 }
 
-// refresh reads the board once and notifies the screens if it changed. It reports whether to continue: false once the
-// last success is boardStale ago.
-func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool {
+// refresh reads the board once and notifies the screens if it changed. It reports whether the read has failed, and
+// whether to end: true once the last success is boardStale ago.
+func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) (failed, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, boardReadTimeout)
 	defer cancel()
 	board, err := b.read(ctx, branch)
@@ -443,7 +458,7 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool
 	defer w.mu.Unlock()
 	if err != nil {
 		// One failed read changes nothing on the screens: the board stays until it is too old.
-		return b.Now().Sub(w.board.At) < boardStale
+		return true, b.Now().Sub(w.board.At) >= boardStale
 	}
 	if !board.At.Before(w.board.At) {
 		if board.ID != w.board.ID {
@@ -451,7 +466,7 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) bool
 		}
 		w.board = board
 	}
-	return true
+	return false, false
 }
 
 // notify signals all screens. The caller holds w.mu. It never blocks.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"comanda/internal/authz"
@@ -330,6 +332,44 @@ func TestBoardHub_stale(t *testing.T) {
 	}
 	leave()
 	leave() // the second call does nothing
+}
+
+// While a branch is notified of all changes its board is read every five seconds, and at the short interval again from the
+// moment that notifications may be lost. A branch that cannot be read is noticed as soon in both cases.
+func TestBoardHub_notified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newBoardFeed(t)
+		boards := w.boards(0)
+		var notified atomic.Bool
+		notified.Store(true)
+		boards.Notified, boards.Now = notified.Load, time.Now
+		s, end := testenv.Must2(boards.Follow(t.Context(), anywhere, 1))(t)
+		defer end()
+		reads := func(in time.Duration) (n int) {
+			w.set(func() { n = len(w.queries) })
+			time.Sleep(in)
+			synctest.Wait()
+			w.set(func() { n = len(w.queries) - n })
+			return n
+		}
+		time.Sleep(time.Second) // the read after the subscription
+		if n := reads(time.Minute); n != 12 {
+			t.Errorf("%d reads in a minute, want 12", n)
+		}
+		notified.Store(false)
+		w.NotifyAll() // live.Handlers.Lost
+		if n := reads(6 * time.Second); n < 7 {
+			t.Errorf("%d reads in 6 s without notifications", n)
+		}
+		notified.Store(true)
+		w.NotifyAll()
+		w.set(func() { w.err = errors.New("the database is gone") })
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if !s.Closed() {
+			t.Error("a branch that cannot be read for ten seconds goes on")
+		}
+	})
 }
 
 // A panic ends only the streams of its branch. Screens that reconnect start a new feed.

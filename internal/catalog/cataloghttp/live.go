@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"comanda/internal/catalog"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 )
 
@@ -24,8 +23,8 @@ type Guests interface {
 	FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error)
 }
 
-// pollInterval is how often a stream reads the live menu, because notifications can be lost. It is also the maximum age
-// of a live menu.
+// pollInterval is how often a stream reads the live menu and the version of the cart while notifications may be lost.
+// It is also the maximum age of a live menu.
 const pollInterval = 250 * time.Millisecond
 
 // SubscribableMenus returns live menus and notifies subscribers; catalog.LiveMenus implements it.
@@ -38,7 +37,7 @@ type SubscribableMenus interface {
 
 // Live registers the event stream of availability.
 func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
-	l := &liveRoutes{menus, guests}
+	l := &liveRoutes{menus: menus, guests: guests, events: sharedEvents{byBranch: map[int64]*branchEvents{}}}
 	httpapi.RegisterStream[liveIn, availability](a.Operations("Menus", httpapi.Guest), "availability-events",
 		"GET /cis/branch/{branchId}/availability/events", "Follow availability live: every item first, then each change", l.open)
 }
@@ -46,6 +45,7 @@ func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
 type liveRoutes struct {
 	menus  SubscribableMenus
 	guests Guests
+	events sharedEvents
 }
 
 type liveIn struct {
@@ -94,7 +94,7 @@ func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error)
 		unsubscribe()
 		leave()
 	}
-	first, err := l.read(ctx, branch, string(in.CustomerToken))
+	first, err := l.read(ctx, branch, string(in.CustomerToken), nil)
 	if err != nil {
 		end()
 		return httpapi.Feed{}, err
@@ -110,16 +110,28 @@ type state struct {
 	cart *int64
 }
 
-func (l *liveRoutes) read(ctx context.Context, branch int64, token string) (*state, error) {
+// read returns the current state, and old if there is an error or nothing has changed.
+func (l *liveRoutes) read(ctx context.Context, branch int64, token string, old *state) (*state, error) {
 	menu, err := l.menus.Get(ctx, branch)
-	if err != nil || !menu.Branch.SharedCart {
-		return &state{LiveMenu: menu}, err
+	if err != nil {
+		return old, err
 	}
-	version, err := l.guests.CartVersion(ctx, token)
-	return &state{menu, &version}, err
+	next := &state{LiveMenu: menu}
+	if menu.Branch.SharedCart {
+		version, err := l.guests.CartVersion(ctx, token)
+		if err != nil {
+			return old, err
+		}
+		next.cart = &version
+	}
+	if old != nil && old.LiveMenu == menu && sameCart(old.cart, next.cart) {
+		return old, nil
+	}
+	return next, nil
 }
 
-// follow sends the full state unless the client has seen it, and then the changes, until the guest's visit ends.
+// follow sends the full state unless the client has seen it, and then the changes, until the guest's visit ends. Access is
+// checked without a change too, so that the stream ends soon after the visit.
 func (l *liveRoutes) follow(
 	ctx context.Context, s *httpapi.Stream, token string, now *state, seen string, changed <-chan struct{},
 ) {
@@ -127,29 +139,28 @@ func (l *liveRoutes) follow(
 	if liveID(now) == seen {
 		sent = now
 	}
-	for {
-		if data := differences(sent, now); data != nil {
-			if s.Send(httpapi.Event{ID: liveID(now), Name: "availability", Data: data}) != nil {
-				return
+	first := true
+	s.Follow(ctx, httpapi.Followed{
+		Changed: changed, Poll: pollInterval, Check: httpapi.GuestCheck,
+		Admit: func(ctx context.Context) (context.Context, error) {
+			_, _, err := l.guests.BranchOf(ctx, token)
+			return ctx, err
+		},
+		Show: func(ctx context.Context) (err error) {
+			if !first { // the state was read when the stream was opened
+				if now, err = l.read(ctx, now.Branch.ID, token, now); err != nil {
+					return err
+				}
 			}
-		}
-		sent = now
-		if s.Wait(ctx, changed, pollInterval) != nil {
-			return
-		}
-		// The visit is checked in each iteration, so that the stream ends soon after the visit.
-		_, _, err := l.guests.BranchOf(ctx, token)
-		if err == nil {
-			var next *state
-			if next, err = l.read(ctx, now.Branch.ID, token); err == nil {
-				now = next
+			first = false
+			event, err := l.events.between(sent, now)
+			sent = now
+			if err != nil || event == nil {
+				return err
 			}
-		}
-		// An outage does not end streams: all phones would reconnect at once.
-		if err != nil && fault.KindOf(err) != fault.Unavailable {
-			return
-		}
-	}
+			return s.SendFrame(event)
+		},
+	})
 }
 
 // liveID returns a digest of a live menu's content. It is used as the event id: a client that reconnects to any

@@ -248,3 +248,58 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("one item: %+v", d)
 	}
 }
+
+// Streams that have seen the same share an encoded event. What a cart adds to it is shared by the carts of that version
+// only.
+func TestSharedEvents(t *testing.T) {
+	s := newSite(t)
+	live := catalog.NewLiveMenus(catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now), s.left, s.clock.Now)
+	menu := func(left int64) *catalog.LiveMenu {
+		s.left.Set(11, left)
+		s.expireMenus()
+		return testenv.Must(live.Get(t.Context(), 1))(t)
+	}
+	seven, three := menu(7), menu(3)
+	with := func(m *catalog.LiveMenu, cart ...int64) *state {
+		if len(cart) == 0 {
+			return &state{LiveMenu: m}
+		}
+		return &state{LiveMenu: m, cart: &cart[0]}
+	}
+	events := sharedEvents{byBranch: map[int64]*branchEvents{}}
+	between := func(sent, now *state) string {
+		t.Helper()
+		f := testenv.Must(events.between(sent, now))(t)
+		g := testenv.Must(events.between(sent, now))(t)
+		if string(f) != string(g) {
+			t.Errorf("two streams send %q and %q", f, g)
+		}
+		return string(f)
+	}
+	for name, c := range map[string]struct {
+		sent, now *state
+		want      string // part of the event; empty: no event
+	}{
+		"a first event":            {nil, with(three), `"complete":true`},
+		"a change":                 {with(seven), with(three), `"complete":false,"isPaused":false,"isClosed":false,"cartVersion":null,"items":[{"itemId":"11"`},
+		"nothing":                  {with(three), with(three), ""},
+		"a first event with cart":  {nil, with(three, 4), `"cartVersion":4`},
+		"a change beside a cart":   {with(seven, 4), with(three, 4), `"cartVersion":4,"items":[{`},
+		"a change beside another":  {with(seven, 5), with(three, 5), `"cartVersion":5,"items":[{`},
+		"a cart":                   {with(three, 4), with(three, 5), `"cartVersion":5,"items":[]`},
+		"the same cart and menu":   {with(three, 5), with(three, 5), ""},
+		"an older menu once again": {with(three), with(seven), `"remaining":7`},
+	} {
+		if got := between(c.sent, c.now); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	f := testenv.Must(events.between(with(seven), with(three)))(t)
+	if g := testenv.Must(events.between(with(seven), with(three)))(t); &f[0] != &g[0] {
+		t.Error("the same event is encoded twice")
+	}
+	between(with(three), with(seven))
+	if n := len(events.byBranch[1].events); n != 1 {
+		t.Errorf("%d events are kept, want 1: those of the last menu are not needed any more", n)
+	}
+}

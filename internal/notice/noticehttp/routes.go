@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"comanda/internal/authz"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/notice"
 	"comanda/internal/seq"
@@ -282,7 +281,7 @@ func (r routes) choose(ctx context.Context, by notice.Reader, b Choices) (Choice
 	return choicesOf(all), err
 }
 
-// pollInterval is the interval at which a stream polls without a notification.
+// pollInterval is the interval at which a stream polls while notifications may be lost.
 const pollInterval = 5 * time.Second
 
 type memberEventsInput struct{ httpapi.LastEvent }
@@ -296,13 +295,9 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 	}
 	changed, end := r.service.Follow(m)
 	return httpapi.Feed{Key: by.String() + " " + by.Session, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
-		r.follow(ctx, s, changed, in.LastEventID, func(ctx context.Context) (notice.Reader, error) {
-			ctx, err := s.Admitted(ctx)
-			if err != nil {
-				return notice.Reader{}, err
-			}
-			return r.member(ctx)
-		})
+		r.follow(ctx, s, in.LastEventID, httpapi.Followed{
+			Changed: changed, Admit: s.Admitted, Check: httpapi.AccountCheck,
+		}, r.member)
 	}}, nil
 }
 
@@ -319,39 +314,35 @@ func (r routes) guestEvents(ctx context.Context, in *guestEventsInput) (httpapi.
 	}
 	changed, end := r.service.Follow(g)
 	return httpapi.Feed{Key: hash, End: end, Run: func(ctx context.Context, s *httpapi.Stream) {
-		r.follow(ctx, s, changed, in.LastEventID, func(ctx context.Context) (notice.Reader, error) {
-			g, _, err := r.guests.Reader(ctx, string(in.CustomerToken))
-			return g, err
-		})
+		admit := func(ctx context.Context) (context.Context, error) {
+			_, _, err := r.guests.Reader(ctx, string(in.CustomerToken))
+			return ctx, err
+		}
+		r.follow(ctx, s, in.LastEventID, httpapi.Followed{
+			Changed: changed, Admit: admit, Check: httpapi.GuestCheck,
+		}, func(context.Context) (notice.Reader, error) { return g, nil })
 	}}, nil
 }
 
 // follow sends the newest notices whenever what the bell shows differs from the last event. It returns when the client
 // disconnects, the server stops, or access ends.
 func (r routes) follow(
-	ctx context.Context, s *httpapi.Stream, changed <-chan struct{}, seen string,
-	admit func(ctx context.Context) (notice.Reader, error),
+	ctx context.Context, s *httpapi.Stream, seen string, f httpapi.Followed,
+	reader func(ctx context.Context) (notice.Reader, error),
 ) {
-	for {
-		err := r.send(ctx, s, &seen, admit)
-		// After Unavailable the stream stays open, and its client keeps the last state.
-		if err != nil && fault.KindOf(err) != fault.Unavailable {
-			return
+	f.Poll = pollInterval
+	f.Show = func(ctx context.Context) error {
+		of, err := reader(ctx)
+		if err != nil {
+			return err
 		}
-		if s.Wait(ctx, changed, pollInterval) != nil {
-			return
-		}
+		return r.send(ctx, s, &seen, of)
 	}
+	s.Follow(ctx, f)
 }
 
 // send sends an event if the state of the bell is not the one seen.
-func (r routes) send(
-	ctx context.Context, s *httpapi.Stream, seen *string, admit func(ctx context.Context) (notice.Reader, error),
-) error {
-	of, err := admit(ctx)
-	if err != nil {
-		return err
-	}
+func (r routes) send(ctx context.Context, s *httpapi.Stream, seen *string, of notice.Reader) error {
 	state, err := r.service.State(ctx, of)
 	if err != nil || stateID(state) == *seen {
 		return err

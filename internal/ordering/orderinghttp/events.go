@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"comanda/internal/authz"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 )
 
-// pollInterval is the interval at which a stream polls the order's version. It bounds the delay of changes by other
-// processes, which may not notify this one.
+// pollInterval is the interval at which a stream polls the order's version while notifications may be lost.
 const pollInterval = 750 * time.Millisecond
 
 // Changes notifies streams about changes of orders.
@@ -58,7 +56,7 @@ func (r routes) events(ctx context.Context, in *eventsInput) (httpapi.Feed, erro
 		}
 		read := func(ctx context.Context) (ordering.Detail, error) { return r.orders.Order(ctx, guestOf(g), in.ID) }
 		show := func(d ordering.Detail) any { return guestDetailOf(d, in.Language) }
-		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, admit, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, admit, httpapi.GuestCheck, read, show})
 	}}, nil
 }
 
@@ -82,7 +80,7 @@ func (r routes) memberEvents(ctx context.Context, in *memberEventsInput) (httpap
 			return r.orders.Order(ctx, ordering.Member(authz.ActorOf(ctx)), in.ID)
 		}
 		show := func(d ordering.Detail) any { return memberDetailOf(d, in.Language) }
-		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, s.Admitted, read, show})
+		r.follow(ctx, s, followedOrder{d, in.LastEventID, changed, s.Admitted, httpapi.AccountCheck, read, show})
 	}}, nil
 }
 
@@ -92,44 +90,44 @@ type followedOrder struct {
 	seen    string
 	changed <-chan struct{}
 	admit   func(ctx context.Context) (context.Context, error) // fails once the client may no longer read
+	check   time.Duration
 	read    func(ctx context.Context) (ordering.Detail, error)
 	show    func(ordering.Detail) any
 }
 
 // follow sends the order whenever its version differs from the last one sent. It returns when the client disconnects,
-// the server stops, or access ends.
+// the server stops, or access ends: the visit closed too long ago, or the session ended.
 func (r routes) follow(ctx context.Context, s *httpapi.Stream, f followedOrder) {
-	for {
-		if id := httpapi.FormatID(f.order.Version); id != f.seen {
-			if s.Send(httpapi.Event{ID: id, Name: "order", Data: f.show(f.order)}) != nil {
-				return
+	first := true
+	s.Follow(ctx, httpapi.Followed{
+		Changed: f.changed, Poll: pollInterval, Admit: f.admit, Check: f.check,
+		Show: func(ctx context.Context) (err error) {
+			if !first { // the order was read when the stream was opened
+				if f.order, err = r.readIfChanged(ctx, f); err != nil {
+					return err
+				}
+			}
+			first = false
+			id := httpapi.FormatID(f.order.Version)
+			if id == f.seen {
+				return nil
 			}
 			f.seen = id
-		}
-		if s.Wait(ctx, f.changed, pollInterval) != nil {
-			return
-		}
-		next, err := r.readIfChanged(ctx, f)
-		switch {
-		case err == nil:
-			f.order = next
-		// After Unavailable the stream stays open, and its client keeps the last state.
-		case fault.KindOf(err) != fault.Unavailable: // the visit closed too long ago, or the session ended
-			return
-		}
-	}
+			return s.Send(httpapi.Event{ID: id, Name: "order", Data: f.show(f.order)})
+		},
+	})
 }
 
-// readIfChanged checks access and reads the order if its version has changed. Reading versions is cheap: concurrent
-// streams share one statement.
+// readIfChanged reads the order if its version has changed. Reading versions is cheap: concurrent streams share one
+// statement.
 func (r routes) readIfChanged(ctx context.Context, f followedOrder) (ordering.Detail, error) {
-	now, err := f.admit(ctx)
-	if err != nil {
-		return f.order, err
-	}
 	version, err := r.changes.Version(ctx, f.order.ID)
 	if err != nil || version == f.order.Version {
 		return f.order, err
 	}
-	return f.read(now)
+	next, err := f.read(ctx)
+	if err != nil {
+		return f.order, err
+	}
+	return next, nil
 }

@@ -2,21 +2,20 @@ package orderinghttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/ordering"
 	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
-// admitEvery is the longest time between two checks of a screen's session. A revoked session receives boards for at
-// most this long.
-const admitEvery = 5 * time.Second
+// errFeedEnded ends a screen's stream whose branch cannot be read any more.
+var errFeedEnded = errors.New("orderinghttp: the branch's board has ended")
 
 // Board registers the kitchen board's routes: one read and one event stream.
 func Board(a *httpapi.API, boards *ordering.BoardHub) {
@@ -92,36 +91,30 @@ func (r boardRoutes) events(ctx context.Context, in *boardEventsInput) (httpapi.
 }
 
 // follow sends boards until the client disconnects, the session is no longer admitted, or the screen ends. Boards in
-// between are skipped: only the newest one matters.
+// between are skipped: only the newest one matters. The hub polls for its screens.
 func (r boardRoutes) follow(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64, seen string) {
-	for {
-		if b := screen.Board(); b.ID != seen {
-			l := boardView{receivers: authz.MayUse(ctx, receiverRoute)}
-			if s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)}) != nil {
-				return
+	s.Follow(ctx, httpapi.Followed{
+		Changed: screen.Changed(), Poll: httpapi.AccountCheck, Check: httpapi.AccountCheck,
+		Admit: func(ctx context.Context) (context.Context, error) {
+			now, err := s.Admitted(ctx)
+			if err == nil && !authz.ActorOf(now).Sees(branch) {
+				err = catalog.ErrBranch
+			}
+			return now, err
+		},
+		Show: func(ctx context.Context) error {
+			if screen.Closed() {
+				return errFeedEnded
+			}
+			b := screen.Board()
+			if b.ID == seen {
+				return nil
 			}
 			seen = b.ID
-		}
-		// The session is checked again before every further board.
-		if !admitted(ctx, s, screen, branch) {
-			return
-		}
-	}
-}
-
-// admitted waits for a new board or for admitEvery, then checks the session again, and reports whether the stream may
-// continue. A revoked session receives no further board. If the check itself is unavailable, it sends nothing and tries
-// again.
-func admitted(ctx context.Context, s *httpapi.Stream, screen *ordering.Screen, branch int64) bool {
-	for {
-		if s.Wait(ctx, screen.Changed(), admitEvery) != nil || screen.Closed() {
-			return false
-		}
-		now, err := s.Admitted(ctx)
-		if fault.KindOf(err) != fault.Unavailable {
-			return err == nil && authz.ActorOf(now).Sees(branch)
-		}
-	}
+			l := boardView{receivers: authz.MayUse(ctx, receiverRoute)}
+			return s.Send(httpapi.Event{ID: b.ID, Name: "board", Data: r.boardOf(b, l)})
+		},
+	})
 }
 
 // board is the response of the board's routes.
