@@ -23,11 +23,11 @@ const (
 	// small.
 	maxDeviceEntries = 10   // accounts per device; the oldest is dropped for an eleventh
 	maxDeviceCookie  = 2048 // bytes; longer cookies are ignored
-	nonceBytes       = 16
+	nonceBytes       = 16   // 128 bits: not guessable, and unique without a check
 
 	// deviceItself is the user of the entry that names the device and not an account on it. No account has this id.
 	deviceItself     = 0
-	fingerprintBytes = 8
+	fingerprintBytes = 8 // detects a changed password; the tag, not the fingerprint, prevents forgery
 )
 
 // DeviceWindow is the time over which wrong passwords of a device are counted.
@@ -60,6 +60,7 @@ type deviceEntry struct {
 	fingerprint string    // fingerprint of the password hash; reveals a changed password
 }
 
+// deviceSeparator separates the entries of a cookie and occurs in none of them.
 const deviceSeparator = ":"
 
 // text returns the entry without its tag.

@@ -96,6 +96,7 @@ type Google struct {
 	Accounts *Service
 }
 
+// googleFlowUse separates the key of flows from those for other uses, so that no other ciphertext is accepted as a flow.
 const googleFlowUse = "comanda google flow"
 
 // Start begins a login and returns the page at Google, and the flow for the browser to keep.
@@ -118,6 +119,8 @@ func (g *Google) StartLink(ctx context.Context, actor authz.Actor, password stri
 	return g.start(ctx, c, actor.UserID)
 }
 
+// start returns Google's page and the encrypted flow. The browser stores the flow, so any process can finish the login. link
+// is the account to connect, or 0 for a login.
 func (g *Google) start(ctx context.Context, c Caller, link int64) (url, flow string, err error) {
 	if g.Provider == nil {
 		return "", "", ErrGoogleOff

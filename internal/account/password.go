@@ -74,7 +74,7 @@ func CheckPassword(password string, staff bool, names ...string) error {
 	return nil
 }
 
-// maxRepeated is the longest piece, in characters, that a password must not consist of.
+// maxRepeated is the maximum length, in characters, of a piece whose repetition alone is refused as a password.
 const maxRepeated = 3
 
 // repeats reports whether a text repeats a piece of at most maxRepeated characters. A text repeats a piece of n

@@ -163,6 +163,8 @@ func (a *Activity) storeDates(ctx context.Context, active map[int64]time.Time) e
 	return nil
 }
 
+// addActive stores the members' active dates in SQL first and marks them in the cache after that. A date whose marks failed
+// is remembered in unmarked and restored from SQL later.
 func (a *Activity) addActive(ctx context.Context, active map[int64]time.Time) error {
 	if a.unmarked == nil || len(a.stored) > maxVisitors {
 		a.stored = map[int64]string{} // forgetting it costs one statement that changes nothing

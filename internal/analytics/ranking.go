@@ -64,6 +64,7 @@ func (s *Service) RankDays(ctx context.Context) error { return s.rankAll(ctx, Da
 // RankWeeks computes the rankings of the last seven business dates.
 func (s *Service) RankWeeks(ctx context.Context) error { return s.rankAll(ctx, WeekOf) }
 
+// rankAll computes the rankings of a period for each branch, by the branch's own calendar.
 func (s *Service) rankAll(ctx context.Context, period func(date string) RankPeriod) error {
 	branches, err := s.Store.Branches(ctx)
 	if err != nil {

@@ -119,6 +119,7 @@ func (k *Core) checkDocuments(ctx context.Context) error {
 	return k.Generation.Check(ctx)
 }
 
+// wireDocuments creates the documents in Redis with their metrics, and connects them to changes of the server.
 func (k *Core) wireDocuments(reg prometheus.Registerer) {
 	k.documents = newDocuments(k.DB, k.Redis)
 	f := telemetry.Metrics(reg)

@@ -18,6 +18,8 @@ import (
 	"comanda/internal/visit/visitsql"
 )
 
+// planBranches plans the branches of the file, each with its tables and its menu. A branch is known by its name, because
+// the file has no ids. Branches that the file does not list stay as they are.
 func (p *houseSetup) planBranches(ctx context.Context) error {
 	all, err := p.Branches.Branches(ctx, authz.System())
 	if err != nil {

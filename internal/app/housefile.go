@@ -167,6 +167,7 @@ func parseHouse(raw []byte, dir string) *parsedHouse {
 }
 
 var (
+	// The parser reports its errors as text only.
 	yamlLine = regexp.MustCompile(`^line (\d+): `)
 	yamlType = regexp.MustCompile(` in type \S+$`)
 )

@@ -179,6 +179,8 @@ func (p *houseSetup) plan(ctx context.Context) error {
 	return nil
 }
 
+// planSettings plans the settings of the file. It checks them together with the stored ones, because some are valid only
+// in combination. If any has a problem, it plans none.
 func (p *houseSetup) planSettings(ctx context.Context) error {
 	v, err := p.Settings.Load(ctx)
 	if err != nil {
@@ -228,6 +230,7 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 	return nil
 }
 
+// planOwner plans the owner. A new installation needs one: without one, no account could add the others.
 func (p *houseSetup) planOwner(ctx context.Context) error {
 	needed, err := p.Setup.Needed(ctx)
 	switch {
@@ -245,6 +248,7 @@ func (p *houseSetup) planOwner(ctx context.Context) error {
 	return p.planPerson(ctx, *p.Owner, "owner", []any{"owner"})
 }
 
+// planPeople plans the accounts of the staff. Addresses are compared without case, as logins are.
 func (p *houseSetup) planPeople(ctx context.Context) error {
 	seen := map[string]bool{}
 	if p.Owner != nil {

@@ -16,7 +16,8 @@ import (
 const (
 	// verifyRest is the pause after each batch and each page of the daily comparison, in multiples of its duration, so that it
 	// takes at most a fifth of one connection's time.
-	verifyRest    = 4
+	verifyRest = 4
+	// maxVerifyRest bounds one pause, so that a slow page does not stop the comparison for minutes.
 	maxVerifyRest = time.Second
 
 	verifyTimeout = 3 * time.Hour // of one comparison; as long as its claim

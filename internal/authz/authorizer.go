@@ -14,6 +14,8 @@ import (
 // that time.
 const maxGrantAge = 5 * time.Second
 
+// errGrantsStale refuses requests while SQL cannot confirm the permissions: a revoked permission must not work again
+// because the database is down.
 var errGrantsStale = &fault.Error{
 	Kind: fault.Unavailable, Code: "identity_stale", RetryAfter: time.Second,
 	Detail: "Your permissions cannot be checked right now. Try again in a moment.",

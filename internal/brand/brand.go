@@ -170,6 +170,8 @@ func (s *Service) RemovePicture(ctx context.Context, by authz.Actor, slot Slot) 
 	return s.change(ctx, by, func(b Brand) Brand { return slot.set(b, nil) })
 }
 
+// change applies a change to the stored brand within the transaction that writes it, so that two administrators who save
+// at once do not undo each other's fields. It then refreshes this process's copy.
 func (s *Service) change(ctx context.Context, by authz.Actor, apply func(Brand) Brand) (b Brand, err error) {
 	now := s.Now()
 	err = s.Store.Change(ctx, by, now, func(rows []settings.Row) ([]settings.Row, []string, error) {

@@ -110,6 +110,8 @@ const (
 	fieldDiets          = "diets"
 )
 
+// canonical returns a declaration in the fixed order of allergens and diets, without repetitions, so that equal
+// declarations are stored as equal texts. It reports a diet that the allergens contradict.
 func (d Declaration) canonical(wrong *fault.Problems) Declaration {
 	for _, diet := range d.Diets {
 		if !slices.Contains(diets, diet) {

@@ -171,6 +171,7 @@ func newSchedule(prefix string, h OpeningHours, c *Calendar) (*schedule, error) 
 	return s, s.checkOvernight(h.Exceptions)
 }
 
+// addExceptions adds the days with other hours. A date may have one exception only: two would contradict each other.
 func (s *schedule) addExceptions(list []HoursException) error {
 	if len(list) > MaxExceptions {
 		return invalidHours(s.prefix+"exceptions", "There are at most %d exceptions.", MaxExceptions)

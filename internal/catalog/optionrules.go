@@ -62,6 +62,7 @@ func checkGroups(groups []VersionGroup) error {
 	return nil
 }
 
+// check refuses limits of a group that no choice can fulfil, and amounts out of range.
 func (g VersionGroup) check() error {
 	limit := int64(MaxChosen * MaxOptionQty)
 	refuse := func(field, detail string) error {
@@ -191,6 +192,8 @@ func CheckKinds(groups []VersionGroup) error {
 // GroupsOf returns the groups of a version's item as readers use them: nested, in menu order and without inactive options.
 func GroupsOf(groups []VersionGroup) []OptionGroup { return groupsBelow(groups, 0, 1) }
 
+// groupsBelow returns the groups of a dish or, from the second level on, of an option. The depth is bounded because rows
+// could form a cycle.
 func groupsBelow(groups []VersionGroup, parent int64, depth int) (below []OptionGroup) {
 	bySort := func(a, b VersionGroup) int { return cmp.Compare(a.Sort, b.Sort) }
 	for _, g := range slices.SortedStableFunc(slices.Values(groups), bySort) {

@@ -113,6 +113,8 @@ func CanonicalOptions(chosen []ChosenOption) ([]ChosenOption, error) {
 	return canonical, err
 }
 
+// canonicalOptions merges equal options and sorts the rest, so that the same choice has the same text whatever the order
+// of taps. It counts the options in total.
 func canonicalOptions(chosen []ChosenOption, depth int, total *int) ([]ChosenOption, error) {
 	if len(chosen) == 0 {
 		return nil, nil

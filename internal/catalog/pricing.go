@@ -211,6 +211,7 @@ func (r TaxRate) on(date string) bool {
 	return r.ValidFrom <= date && (r.ValidTo == "" || date <= r.ValidTo)
 }
 
+// checkRules reports tax rules that refer to an unknown class, kind or rate, and rules that contradict each other.
 func (p Pricing) checkRules(wrong *fault.Problems, classes []string) {
 	if len(p.Rules) > maxRules {
 		wrong.Addf("rules", codeTooMany, "must have at most %d entries", maxRules)
@@ -233,6 +234,7 @@ func (p Pricing) checkRules(wrong *fault.Problems, classes []string) {
 	}
 }
 
+// checkCharges reports service charges with a wrong value.
 func (p Pricing) checkCharges(wrong *fault.Problems) {
 	if len(p.ServiceCharges) > maxServiceCharges {
 		wrong.Addf("serviceCharges", codeTooMany, "must have at most %d entries", maxServiceCharges)
@@ -267,6 +269,7 @@ func checkNames(wrong *fault.Problems, at string, names Texts) {
 	}
 }
 
+// checkDiscounts reports wrong kinds of discounts. Codes are unique because orders and reports name a discount by its code.
 func (p Pricing) checkDiscounts(wrong *fault.Problems) {
 	if len(p.Discounts) > maxDiscountKinds {
 		wrong.Addf("discounts", codeTooMany, "must have at most %d entries", maxDiscountKinds)

@@ -41,6 +41,8 @@ func Export(
 	return total, w.Flush()
 }
 
+// exportAll writes the documents of the entities in the order of Entities. It pages by id, so that documents which change
+// meanwhile are neither skipped nor written twice.
 func exportAll(
 	ctx context.Context, source Source, entities []*Entity, w io.Writer, report func(Progress),
 ) (total int, err error) {

@@ -80,6 +80,7 @@ func RegisterOutput[I, O any](
 	register(o.api, o.operation(id, pattern, summary, options), o.policy, h)
 }
 
+// register mounts an operation on huma with the checks that all operations share.
 func register[I, O any](a *API, op huma.Operation, p Policy, h func(ctx context.Context, in *I) (*O, error)) {
 	// The order matters: huma.Register mounts the route, which needs the metadata of prepare, and creates the schemas that
 	// compile and showTyped read.
@@ -183,6 +184,7 @@ func (a *API) unmarshal(data []byte, v any) error {
 // adapter registers huma's operations on the server's mux.
 type adapter struct{ a *API }
 
+// Handle mounts an operation of huma with the server's own limits, policy and log record around it.
 func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := operationOf(op)
 	op.MaxBodyBytes, op.BodyReadTimeout = 0, 0 // the route and the server already limit both

@@ -68,6 +68,8 @@ func (a *API) HandleImages(rt Route, status int, use func(r *http.Request, raw [
 	a.Handle(rt)
 }
 
+// receiveImage reads an upload with a deadline of its own, because the server's is too short for a photo on a slow phone.
+// The time of processing is limited separately: it must not depend on how slowly the photo arrived.
 func receiveImage(
 	w http.ResponseWriter, r *http.Request, use func(r *http.Request, raw []byte) (any, error),
 ) ([]byte, error) {

@@ -184,6 +184,8 @@ func Lint(ds []Decl) []string {
 	return found
 }
 
+// lint returns the rules K2 to K7 that a declaration breaks. A test runs it on all declarations, so a wrong key fails the
+// build and not a restaurant.
 func (d Decl) lint() []string {
 	var found []string
 	add := func(broken bool, format string, args ...any) {

@@ -35,7 +35,7 @@ type Entry struct {
 // CanSendAgain reports whether SendAgain accepts the message.
 func (e Entry) CanSendAgain() bool { return e.State == Waiting || !HasCode(e.Template) }
 
-// AgainTTL is how long a failed message is tried again at least.
+// AgainTTL is the minimum time for which a failed message is retried.
 const AgainTTL = 24 * time.Hour
 
 // Faults of sending a message again.

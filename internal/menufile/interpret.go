@@ -380,6 +380,8 @@ func (in *reader) key(d dish, row *DishRow) {
 	}
 }
 
+// price reads the price of a dish. Numbers of a spreadsheet and of exports have a point for decimals; typed text is read by
+// the rules of the currency, where a point may group thousands.
 func (in *reader) price(d dish, row *DishRow) {
 	c := d.cells["price"]
 	s := trimSpace(unescapeUnless(in.plain, c.text))
@@ -420,6 +422,7 @@ func unescapeUnless(plain bool, s string) string {
 	return unescape(s)
 }
 
+// quota reads the daily quota. An empty cell changes nothing; a file without quotas must not remove those of the menu.
 func (in *reader) quota(d dish, row *DishRow) {
 	c := d.cells["quota"]
 	s := trimSpace(c.text)
@@ -450,6 +453,7 @@ func (in *reader) taxClass(d dish, row *DishRow) {
 	}
 }
 
+// image reads the picture of a dish: a file of the archive, by its path or only its name, or a picture that is stored.
 func (in *reader) image(d dish, row *DishRow) {
 	s, what := in.text(d, "image", text.Line, MaxImage)
 	if what == cleared {

@@ -331,6 +331,8 @@ func readOptionGroup(s string, currency money.Currency) (g OptionGroupCell, prob
 	return g, ""
 }
 
+// readOption reads an option such as "Pearls = 8 *": a name, a price if it costs extra, and a star if it is chosen by
+// default.
 func readOption(s string, currency money.Currency) (p OptionCell, problem string) {
 	s = trimSpace(s)
 	if rest, found := strings.CutSuffix(s, "*"); found && !strings.HasSuffix(rest, `\`) {

@@ -168,6 +168,8 @@ func writeXLSX(table [][]string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// fillSheet writes a table with a fixed first row. Prices and quotas are numbers, so that spreadsheet programs can compute
+// with them; everything else is text, or programs would turn names such as "7-1" into dates.
 func fillSheet(book *excelize.File, table [][]string) error {
 	if err := book.SetSheetName(book.GetSheetName(0), sheetName); err != nil {
 		return err //nolint:wrapcheck // wrapped by the caller

@@ -78,6 +78,8 @@ func readCells(book *excelize.File, sheet string, formulas bool, r *report) (row
 	return rows, nil
 }
 
+// readCell reads the type of a cell besides its text: the same text means different amounts as a number and as text. It
+// looks for formulas only if the sheet has any, because each look-up searches the sheet.
 func readCell(book *excelize.File, sheet string, row, column int, text string, formulas bool) (c cell, err error) {
 	c.text = text
 	if text == "" && !formulas {
@@ -143,6 +145,8 @@ func (s *scan) part(content io.Reader) error {
 	return nil
 }
 
+// element counts an element and follows the position of rows and cells. Sheets may omit positions; a row or cell without
+// one comes after the one before.
 func (s *scan) element(e xml.StartElement) {
 	if s.elements++; s.elements > maxElements {
 		s.report.filef(ZipBomb, sayBomb)

@@ -45,6 +45,7 @@ func Candidates(events []event.Event) ([]Candidate, error) {
 	return all, nil
 }
 
+// candidate returns the notice of an event, and whether it has one. Events of other types have none.
 func candidate(e event.Event) (d Candidate, wanted bool, err error) {
 	d = Candidate{EventID: e.ID, Branch: e.BranchID, OrderID: e.AggregateID, At: e.At}
 	switch e.Type {

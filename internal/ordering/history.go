@@ -130,6 +130,8 @@ type historyPass struct {
 	result HistoryResult
 }
 
+// pass reads a file once and passes its orders to write in batches. An import makes two passes: the first one only checks,
+// so that a problem in the last line leaves nothing behind.
 func (im *HistoryImport) pass(
 	ctx context.Context, from io.Reader, names *dishNames, write func(context.Context, []*Order) error,
 ) (HistoryResult, error) {
@@ -272,6 +274,7 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 	return o, nil
 }
 
+// branch returns a branch by its id in the file. It keeps found ones, because a file has many orders of few branches.
 func (p *historyPass) branch(ctx context.Context, id string) (catalog.Branch, error) {
 	if b, ok := p.known[id]; ok {
 		return b, nil
@@ -409,6 +412,8 @@ func setReceiver(o *Order, h historyOrder, _ catalog.Branch) error {
 	return nil
 }
 
+// setItems sets the items of an imported order. Its limits are wider than those of new orders: other systems had their own,
+// and the sales must match their reports.
 func (p *historyPass) setItems(o *Order, h historyOrder, b catalog.Branch) error {
 	if len(h.Items) == 0 || len(h.Items) > maxHistoryLines {
 		return fmt.Errorf("an order has 1 to %d items", maxHistoryLines)

@@ -292,6 +292,7 @@ func (s *Vouchers) branch(ctx context.Context, by authz.Actor, id int64) (catalo
 	return s.Catalog.Branch(ctx, id)
 }
 
+// check refuses terms that no order could fulfil. Dates have a fixed length, so comparing their texts orders them.
 func (t VoucherTerms) check() error {
 	date := func(s string) bool {
 		_, err := time.Parse(time.DateOnly, s)

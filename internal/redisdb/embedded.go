@@ -65,6 +65,8 @@ func openStore(dir, listen string) (*store, error) {
 	return s, nil
 }
 
+// listen opens the socket in dir for other processes of this machine, and the address for clients such as redis-cli. Both
+// are optional: with neither, only this process uses the store.
 func (s *store) listen(dir, listen string) error {
 	if dir != "" {
 		sock, err := claimSocket(dir)

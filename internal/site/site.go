@@ -153,6 +153,7 @@ type page struct {
 	all    []catalog.Branch
 }
 
+// page returns what all public pages have in common: the language of the visitor, the brand and the branches.
 func (s *PublicPages) page(r *http.Request) (page, error) {
 	p := page{PublicPages: s, r: r, brand: s.Brand()}
 	all, err := s.Branches(r.Context())
@@ -195,6 +196,8 @@ func (p page) path(path string) string {
 	return path
 }
 
+// view returns the data of the frame around a page. Search engines need the canonical address and the one of each
+// language; otherwise they rank the languages of a page against each other.
 func (p page) view(path, title, description string) view {
 	base := p.URL()
 	v := view{
@@ -379,6 +382,7 @@ type sitemapURL struct {
 	Loc string `xml:"loc"`
 }
 
+// sitemap serves the sitemap. A branch without a published menu is left out, because its page would be empty.
 func (s *PublicPages) sitemap(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.Branches(r.Context())
 	if err != nil {

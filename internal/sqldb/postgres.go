@@ -45,6 +45,8 @@ type postgres struct {
 	conf *pgxpool.Config // the pool's configuration, for migrate to copy
 }
 
+// openPostgres returns a pool without connecting, so that a process also starts while its database is down. Parameters in
+// the operator's address take precedence over Comanda's.
 func openPostgres(ctx context.Context, c Config) (*postgres, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
@@ -184,6 +186,7 @@ type queued struct {
 	read func(Rows) error // reads the result of a query; nil for a statement without rows
 }
 
+// Queue adds a statement to the batch that the transaction sends in one round trip.
 func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
 
 // QueueExactly keeps the first error of the arguments; send returns it instead of sending anything.
@@ -195,6 +198,7 @@ func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	t.pending = append(t.pending, queued{name: q.Name, text: q.postgres(), args: bound, want: n})
 }
 
+// QueueQuery adds a query to the batch. read receives its rows when the batch is sent, not before.
 func (t *postgresTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	t.Queue(q, args...)
 	t.pending[len(t.pending)-1].read = read

@@ -34,6 +34,8 @@ type liteDB struct {
 const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)" +
 	"&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(2)"
 
+// openSQLite opens a file with one connection that writes and several that read. In WAL mode readers neither wait for the
+// writer nor delay it.
 func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) {
 	if path == "" {
 		return nil, errors.New("sqldb: the SQLite address has no path")
@@ -362,6 +364,8 @@ func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected 
 	return affected, nil
 }
 
+// exec runs a statement that returns no rows. It is prepared on first use and kept, because parsing costs SQLite more than
+// running a short statement.
 func (p *prepared) exec(ctx context.Context, q *Stmt, args []any) (int64, error) {
 	bound, err := q.bind(SQLite, args)
 	if err != nil {

@@ -246,6 +246,7 @@ func (r *CommandBatch) recordRelease(id, reason string) CommandResult {
 	return CommandResult{Reservation: shown, Changed: true}
 }
 
+// returnSold returns sold units. A repeated command has the result of the first one, because senders retry.
 func (r *CommandBatch) returnSold(d Command) CommandResult {
 	id := HoldID(d.ID)
 	switch r.Balances.Return(id) {

@@ -84,6 +84,7 @@ func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 	return nil
 }
 
+// expireScope ends the timed-out provisional holds of a scope, a batch at a time, until none is left.
 func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 	for {
 		now := k.cfg.Now()
@@ -157,6 +158,8 @@ func (k *Syncer) Reconcile(ctx context.Context) error {
 	return nil
 }
 
+// reconcileScope compares the cache with SQL and returns how many units differ. It rebuilds a scope only when two runs in a
+// row find the same difference: a single one may be a change between the two reads.
 func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
 	shown, ok, err := k.cfg.Cache.ReadScope(ctx, s)
 	if err != nil {

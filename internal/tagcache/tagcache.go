@@ -116,9 +116,6 @@ const (
 	Failed   Result = "failed"   // not computed
 )
 
-// Results returns all results.
-func Results() []Result { return []Result{Hit, Filled, Revoked, Unstored, Failed} }
-
 // Load returns a value: from the store, or the result of compute, which is stored for about ttl. An error of compute is
 // returned and not stored.
 func (c *Cache) Load(
@@ -134,6 +131,8 @@ func (c *Cache) Load(
 	return value, err
 }
 
+// load looks a value up, and computes it if the store has none. Each failure of the store ends in computing without storing:
+// a cache must not refuse a request.
 func (c *Cache) load(
 	ctx context.Context, e Entry, ttl time.Duration, compute func(context.Context) ([]byte, error),
 ) ([]byte, Result, error) {

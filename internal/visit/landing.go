@@ -71,6 +71,7 @@ func (l *Landing) Scan(ctx context.Context, qr, token string) (ScanResult, error
 	return r, err
 }
 
+// scanOutcome returns the result of a scan as the label of its metric.
 func scanOutcome(r ScanResult, err error) string {
 	switch {
 	case errors.Is(err, ErrQRUnknown):
@@ -89,6 +90,8 @@ func scanOutcome(r ScanResult, err error) string {
 	return "entered"
 }
 
+// scan checks the QR code, its table and its branch before the token, so that a revoked code is refused even to a phone
+// that is a guest of the table already.
 func (l *Landing) scan(ctx context.Context, qr, token string) (ScanResult, error) {
 	if !wellFormed(qr, qrBytes) {
 		return ScanResult{}, ErrQRUnknown

@@ -22,7 +22,7 @@ import (
 const (
 	tokenType = "at+jwt" // RFC 9068: no other token of Comanda is accepted as an access token
 	issuer    = "comanda"
-	audience  = "comanda"
+	audience  = "comanda" // only Comanda itself reads its access tokens
 
 	// MinKey is the minimum length of a key in bytes: the length of the hash.
 	MinKey = 32

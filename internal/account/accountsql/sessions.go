@@ -36,6 +36,8 @@ func (s *Accounts) Begin(
 	return s.begin(ctx, u, fresh, p)
 }
 
+// begin writes a session in one transaction with everything that a login changes, so that an evicted session ends exactly
+// if the new one begins. It returns the ids of the evicted sessions, which the caller removes from the cache.
 func (s *Accounts) begin(
 	ctx context.Context, u account.User, fresh account.Session, p account.LoginProof,
 ) (written account.Session, evicted []string, err error) {

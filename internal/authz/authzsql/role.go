@@ -134,6 +134,8 @@ func WriteChange(
 	})
 }
 
+// beginChange locks the roles and then reads the actor's own role, in this order: the actor's permissions may otherwise be
+// revoked between the check and the change.
 func beginChange(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) (*Change, error) {
 	if err := LockRoles(ctx, tx); err != nil {
 		return nil, err

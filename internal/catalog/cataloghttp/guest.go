@@ -61,6 +61,7 @@ type guest struct {
 	pages  pages
 }
 
+// active returns the current menu, as bytes that all guests with the same language share.
 func (g *guest) active(ctx context.Context, in *menuIn) (*menuOut, error) {
 	branch, ok := parseID(in.Body.BranchID)
 	if !ok {

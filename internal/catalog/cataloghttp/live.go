@@ -74,6 +74,7 @@ type remaining struct {
 	SoldOutOptions []string `json:"soldOutOptions,omitempty" doc:"Options of the dish that cannot be ordered now; absent if all can."`
 }
 
+// open admits a stream of a branch's menu and of the shared cart of the visit.
 func (l *liveRoutes) open(ctx context.Context, in *liveIn) (httpapi.Feed, error) {
 	branch, key, err := l.guests.BranchOf(ctx, string(in.CustomerToken))
 	if err != nil {

@@ -71,6 +71,7 @@ func (s *Store) Branches(ctx context.Context) ([]catalog.Branch, error) {
 	return sqldb.Collect(ctx, s.db, scanBranch, stmt("branch_list"))
 }
 
+// scanBranch reads a row of all statements about branches, which share their list of columns.
 func scanBranch(r sqldb.Rows) (catalog.Branch, error) {
 	var b catalog.Branch
 	var currency, locales, country, hours, pricing string

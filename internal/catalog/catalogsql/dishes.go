@@ -258,6 +258,7 @@ func (s *Store) PutCategory(
 // sortLast marks a new category whose position was not set.
 const sortLast = -1
 
+// addCategory adds a category. Without a position it comes last. The statement computes that position, which saves a read.
 func addCategory(
 	ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time, change catalog.CategoryChange,
 ) (catalog.Category, error) {

@@ -158,6 +158,8 @@ type menuImport struct {
 	taxed      bool           // tax classes have changed
 }
 
+// write applies an import in the order of its references: images, the draft, categories, dishes, options. A failure at any
+// step rolls all of it back. Publishing comes last, so that it sees the whole draft.
 func (m *menuImport) write(ctx context.Context, w catalog.MenuImport) error {
 	if err := m.writeImages(ctx, w.Images); err != nil {
 		return err
@@ -353,6 +355,8 @@ func (m *menuImport) prepareDraft(ctx context.Context) (err error) {
 	return err
 }
 
+// writeCategory adds or renames a category of the file and returns its id. A category that the file only refers to stays
+// as it is. Menus of all branches share categories, so a new name touches every branch that uses it.
 func (m *menuImport) writeCategory(ctx context.Context, c catalog.CategoryWrite) (id int64, err error) {
 	switch {
 	case !c.Write:

@@ -17,6 +17,7 @@ func (s *Store) Walk(
 	return s.walk(ctx, seen, found, context.Context.Err)
 }
 
+// walk is Walk with a pause after each page. pace returns an error to stop.
 func (s *Store) walk(
 	ctx context.Context, seen *document.KeySet, found func(context.Context, []document.Difference) error,
 	pace func(ctx context.Context) error,

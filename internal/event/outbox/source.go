@@ -64,6 +64,8 @@ func (l eventLog) reserve(ctx context.Context, db *sqldb.DB) (bool, error) {
 	return n == 1, err
 }
 
+// take locks the cursor and returns the next events. It returns nothing if another process holds the cursor. It also reports
+// whether some of the events may have been published before, by a relay that stopped before it moved the cursor.
 func (l eventLog) take(ctx context.Context, tx sqldb.Tx, _ time.Time) ([]entry, bool, error) {
 	var until int64
 	scan := func(r sqldb.Rows) (at int64, err error) {

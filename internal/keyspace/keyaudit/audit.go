@@ -116,6 +116,7 @@ func newAuditor(c *redisdb.Inspector, o Options) *auditor {
 	return &auditor{inspector: c, options: o, decls: keyspace.Declarations(), holdings: keyspace.Holdings()}
 }
 
+// sizes returns the keys and the memory of each master, and adds up the keys for the progress of the scan.
 func (a *auditor) sizes(ctx context.Context, memory redisdb.Memory) ([]Node, error) {
 	nodes := []Node{}
 	for _, m := range a.inspector.Masters() {
@@ -225,6 +226,8 @@ func (a *auditor) measureLongest(ctx context.Context, sum *tally) ([]Key, error)
 	return largest[:min(len(largest), largestKeys)], nil
 }
 
+// fill writes the sums of all masters into the report. The memory of a kind of key is extrapolated from samples, because
+// measuring each key would take longer than the scan.
 func (a *auditor) fill(r *Report, sum *tally, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.Families = []Family{}

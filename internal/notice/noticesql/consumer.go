@@ -76,6 +76,7 @@ func address(ctx context.Context, tx sqldb.Tx, candidates []notice.Candidate) ([
 	return all, nil
 }
 
+// ordersOf reads the orders of all candidates with one statement. Candidates without an order have none in the result.
 func ordersOf(ctx context.Context, tx sqldb.Tx, candidates []notice.Candidate) (map[string]notice.OrderInfo, error) {
 	var ids []string
 	for _, d := range candidates {

@@ -23,6 +23,7 @@ func (f ExpiryFlags) Consumer() inbox.Consumer {
 	return inbox.Consumer{Name: "trust", Types: []string{event.OrderCanceled.Name, event.OrderPaid.Name}, Apply: f.apply}
 }
 
+// apply sorts the orders, because the transaction locks rows of members in this order and other consumers run beside it.
 func (f ExpiryFlags) apply(ctx context.Context, tx sqldb.Tx, events []event.Event) error {
 	orders := seq.Map(events, func(e event.Event) string { return e.AggregateID })
 	slices.Sort(orders)

@@ -41,6 +41,7 @@ type paymentsView struct {
 	Totals   moneySums  `json:"totals"`
 }
 
+// payments reads three lists that are not one snapshot: a payment that arrives between two reads may be in one of them only.
 func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v paymentsView, err error) {
 	tries, err := r.service.Attempts(ctx, s)
 	if err != nil {

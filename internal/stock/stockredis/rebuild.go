@@ -105,6 +105,8 @@ func (l *loader) count(ctx context.Context, c stock.Count) error {
 	return nil
 }
 
+// hold collects a hold, and first sends the collected ones if the next call would exceed its limits. A script with too
+// many arguments would block Redis for every other caller.
 func (l *loader) hold(ctx context.Context, h stock.HoldState) error {
 	record, err := check(h.Hold)
 	if err != nil {

@@ -114,6 +114,8 @@ func QueueLock(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	queueLockItems(tx, items, balances)
 }
 
+// queueLockQuotas queues the statement that locks the counters of quotas and loads them into balances. The statement locks
+// in the order of the keys, which is the same in every transaction.
 func queueLockQuotas(tx sqldb.Tx, keys []stock.Key, balances *stock.Balances) {
 	if len(keys) == 0 {
 		return

@@ -71,6 +71,7 @@ func encodeOps(ops []stock.Op) []wireOp {
 	return out
 }
 
+// decodeOps reads the operations of an outbox row. The scope is a column of the row and not repeated in the text.
 func decodeOps(scope stock.Scope, text string) ([]stock.Op, error) {
 	var in []wireOp
 	if err := json.Unmarshal([]byte(text), &in); err != nil {

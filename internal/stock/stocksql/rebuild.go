@@ -100,6 +100,8 @@ func datesOf(s stock.Scope, now time.Time) []string {
 	return dates
 }
 
+// readHolds passes holds of one state to each, a page at a time, so that a rebuild of a busy date needs little memory. It
+// pages by id, because holds that are added meanwhile must not shift the pages.
 func (l *Store) readHolds(
 	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
 ) error {

@@ -204,6 +204,8 @@ func (r *Reservations) find(ctx context.Context, ids []string) ([]stock.Reservat
 	return find(ctx, r.db, ids)
 }
 
+// find returns the reservations in the order of ids, for one batch of reads. An unknown id has a zero Reservation, because
+// one missing id must not fail the reads of other requests in the batch.
 func find(ctx context.Context, c sqldb.Conn, ids []string) ([]stock.Reservation, error) {
 	holds := make([]string, len(ids))
 	for i, id := range ids {

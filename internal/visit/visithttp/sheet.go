@@ -138,6 +138,7 @@ func bySection(tables []visit.Table) []visit.Table {
 	})
 }
 
+// newCard lays out the card of a table: its label, its QR code, and hints in the first languages of the branch.
 func newCard(b catalog.Branch, t visit.Table, link string) (card, error) {
 	code, err := newQRCode(link)
 	if err != nil {

@@ -56,7 +56,7 @@ export function quoteOrder(body: Pick<CreateOrder, 'items' | 'menuVersionId' | '
   return answer(client.POST('/cis/order/quote', { body }))
 }
 
-export function getOrder(id: string): Promise<Order> {
+function getOrder(id: string): Promise<Order> {
   return answer(client.GET('/cis/order/{id}', { params: { path: { id } } })) as Promise<Order>
 }
 

@@ -68,7 +68,7 @@ export function pathOf(order: Awaited): string {
   return `${order.kind ? '/shop' : '/app'}/orders/${order.id}`
 }
 
-export const canNotify = () => 'Notification' in window
+const canNotify = () => 'Notification' in window
 export const canVibrate = () => 'vibrate' in navigator
 
 /** Whether an alert still reaches the guest, who may have withdrawn the permission. */

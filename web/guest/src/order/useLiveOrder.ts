@@ -19,7 +19,7 @@ export interface LiveOrderSource<T> {
 }
 
 /** The pause before a poll, in ms. Most changes come within half a minute of ordering. */
-export function pollAfter(polls: number): number {
+function pollAfter(polls: number): number {
   return polls < 15 ? 2000 : 10_000
 }
 

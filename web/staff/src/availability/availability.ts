@@ -13,7 +13,7 @@ export type PausedBranch = Schemas['CatalogPausedBranch']
 export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
 
 /** From this quantity downwards, guests see the number of units left. */
-export const fewLeft = 5
+const fewLeft = 5
 
 export function stateOf(i: ItemAvailability): State {
   if (i.eightySixedUntil !== null) return 'off'

@@ -1,7 +1,7 @@
 import { ageOf, columnOf, urgencyOf, type Board, type Ticket } from './boardLayout'
 
 /** A late ticket sounds again after this time, in ms, until it is touched. */
-export const soundAgainAfter = 2 * 60_000
+const soundAgainAfter = 2 * 60_000
 
 /** Tickets that the kitchen should have finished. Ready ones do not count: they wait for the service. */
 export function lateTickets(tickets: readonly Ticket[], thresholds: Board['thresholds'], now: number): Ticket[] {

@@ -8,7 +8,6 @@ export type Category = Schemas['CatalogCategoryInfo']
 export type Dish = Schemas['CatalogDish']
 export type Menu = Schemas['CatalogMenuInfo']
 export type Version = Schemas['CatalogVersion']
-export type VersionDetail = Schemas['CatalogVersionDetail']
 export type Line = Schemas['CatalogLine']
 export type MenuRows = Schemas['CatalogMenuRows']
 

@@ -66,7 +66,7 @@ export function putOf(group: VersionGroup): PutGroup {
 }
 
 /** Whether two groups of one dish are the same. */
-export function sameGroup(a: { groupId: string; parentOptionId?: string | null }, b: { groupId: string; parentOptionId?: string | null }): boolean {
+function sameGroup(a: { groupId: string; parentOptionId?: string | null }, b: { groupId: string; parentOptionId?: string | null }): boolean {
   return a.groupId === b.groupId && (a.parentOptionId ?? null) === (b.parentOptionId ?? null)
 }
 

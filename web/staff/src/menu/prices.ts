@@ -1,7 +1,7 @@
 import { minorUnitsPerMain } from '../orders/cash'
 
 /** The API's limits of a price and a quota. */
-export const maxPrice = 1_000_000_000
+const maxPrice = 1_000_000_000
 export const maxQuota = 1_000_000
 
 /** The reason why an amount could not be parsed. The codes are those of menu imports. */

@@ -9,7 +9,6 @@ import { maxQuota, parsePrice } from './prices'
 export type Column = `name:${string}` | 'category' | 'price' | 'quota'
 
 export type MenuRow = NonNullable<MenuRows['dishes']>[number]
-export type RowState = NonNullable<MenuRow['before']> & { dishId: string }
 
 /** A change of one cell's text. */
 interface Change {

@@ -6,7 +6,7 @@ import type { Menu } from './menuEditor'
 import { useMenus } from './useMenus'
 
 /** The menu that receives a branch's changes: the live one, else the oldest, as on the server. */
-export function mainMenu(menus: readonly Menu[]): Menu | undefined {
+function mainMenu(menus: readonly Menu[]): Menu | undefined {
   return [...menus].sort((a, b) =>
     Number(b.publishedVersionId !== null) - Number(a.publishedVersionId !== null) || Number(a.id) - Number(b.id))[0]
 }

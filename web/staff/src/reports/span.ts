@@ -8,7 +8,7 @@ export const periods = ['today', 'yesterday', 'week', 'month', 'quarter'] as con
 export type Period = (typeof periods)[number]
 
 /** The API's limit of days in a report. */
-export const maxDays = 366
+const maxDays = 366
 
 const dayMs = 86_400_000
 

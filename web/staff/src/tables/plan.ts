@@ -1,7 +1,7 @@
 import type { Table } from './floor'
 
 /** The size of the largest plan, as in the API. */
-export const maxColumns = 30
+const maxColumns = 30
 export const maxRows = 20
 
 export type Shape = Table['shape']
