@@ -67,7 +67,7 @@ func newFollowed(t *testing.T) *followed {
 
 const shortPoll = 750 * time.Millisecond
 
-// follow runs a stream until ctx ends, or access. It keeps what it has shown.
+// shown is what a stream has shown.
 type shown struct {
 	version atomic.Int64
 	changed chan struct{}
@@ -75,6 +75,7 @@ type shown struct {
 	body    *httptest.ResponseRecorder
 }
 
+// follow runs a stream until ctx or access ends.
 func (f *followed) follow(ctx context.Context) *shown {
 	w := &shown{changed: make(chan struct{}, 1), body: httptest.NewRecorder()}
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
@@ -107,6 +108,15 @@ func (f *followed) follow(ctx context.Context) *shown {
 	}()
 	synctest.Wait()
 	return w
+}
+
+// takeInstants returns the number of instants of shows since its last call.
+func (f *followed) takeInstants() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.instants)
+	f.instants = map[time.Time]bool{}
+	return n
 }
 
 func (f *followed) deny(err error) { f.denial.Store(&err) }
@@ -242,12 +252,12 @@ func TestStream_Follow_idle(t *testing.T) {
 		pass(time.Minute)
 		f.shows.Store(0)
 		f.checks.Store(0)
-		clear(f.instants)
+		f.takeInstants()
 		pass(time.Minute)
 		if n := f.shows.Load(); n > 5*streams {
 			t.Errorf("%d reads in a minute, of %d streams", n, streams)
 		}
-		if n := len(f.instants); n > int(time.Minute/pollSlot)+1 {
+		if n := f.takeInstants(); n > int(time.Minute/pollSlot)+1 {
 			t.Errorf("the streams read at %d instants of a minute", n)
 		}
 		if n := f.checks.Load(); n > 6*streams || n < 3*streams {
