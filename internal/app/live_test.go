@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"comanda/internal/authz"
+	"comanda/internal/httpapi"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
 )
@@ -46,8 +47,9 @@ func twoProcesses(t *testing.T, look time.Duration, redis ...string) (a, b *fixt
 
 // stream is a live stream that the test reads.
 type stream struct {
-	t    *testing.T
-	data chan string
+	t     *testing.T
+	data  chan string
+	ended chan struct{} // closed when the server has ended the stream
 }
 
 // follow opens a stream and returns it after its first event.
@@ -67,10 +69,9 @@ func (f *fixture) follow(principal, path string) *stream {
 	if res.StatusCode != http.StatusOK {
 		f.t.Fatalf("%s is answered %d", path, res.StatusCode)
 	}
-	s := &stream{f.t, make(chan string, 1024)}
-	ended := make(chan struct{})
+	s := &stream{f.t, make(chan string, 1024), make(chan struct{})}
 	go func() {
-		defer close(ended)
+		defer close(s.ended)
 		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 				s.data <- data
@@ -80,7 +81,7 @@ func (f *fixture) follow(principal, path string) *stream {
 	f.t.Cleanup(func() {
 		cancel()
 		_ = res.Body.Close()
-		<-ended
+		<-s.ended
 		transport.CloseIdleConnections()
 	})
 	s.until("the first event", func(map[string]any) bool { return true })
@@ -211,4 +212,20 @@ func TestLive_command(t *testing.T) {
 		testenv.NoError(t, err)
 		menu.until("a quota", left(float64(n)))
 	}
+}
+
+// The streams of a visit end when staff close it, and those of other tables go on.
+func TestLive_closed_visit(t *testing.T) {
+	f := newFixture(t)
+	menu := f.follow("guest", "/cis/branch/1/availability/events")
+	f.guest["other"] = f.landing(1).CustomerToken
+	other := f.follow("other", "/cis/branch/1/availability/events")
+	f.must(f.ask("service", "POST", "/api/visits/"+f.landing(0).VisitID+"/close", ""))
+	select {
+	case <-menu.ended:
+	case <-time.After(httpapi.GuestCheck / 2):
+		t.Error("the stream goes on as if its visit was open")
+	}
+	f.sell(4)
+	other.until("a quota", left(4))
 }

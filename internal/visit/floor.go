@@ -31,6 +31,9 @@ type Floor struct {
 
 	// OnChange, if not nil, is called with a branch whose tables or visits changed. It must not block.
 	OnChange func(branch int64)
+	// OnClosed, if not nil, is called with visits that staff closed, after their guests have lost access here. It must not
+	// block.
+	OnClosed func(branch int64, visits []string)
 
 	branchOf sync.Map // table id -> branch id; a table never changes its branch
 }
@@ -84,6 +87,7 @@ func (f *Floor) Close(ctx context.Context, by authz.Actor, id string) (Visit, er
 		return Visit{}, err
 	}
 	f.dropGuests(ctx, []string{v.ID})
+	f.closed(v.BranchID, []string{v.ID})
 	f.notify(v.BranchID)
 	return v, nil
 }
@@ -96,6 +100,7 @@ func (f *Floor) RotateQR(ctx context.Context, by authz.Actor, table int64) (Tabl
 		return Table{}, err
 	}
 	f.dropGuests(ctx, closed)
+	f.closed(t.BranchID, closed)
 	f.notify(t.BranchID)
 	return t, nil
 }
@@ -104,6 +109,13 @@ func (f *Floor) RotateQR(ctx context.Context, by authz.Actor, table int64) (Tabl
 func (f *Floor) notify(branch int64) {
 	if f.OnChange != nil {
 		f.OnChange(branch)
+	}
+}
+
+// closed reports closed visits.
+func (f *Floor) closed(branch int64, visits []string) {
+	if f.OnClosed != nil && len(visits) > 0 {
+		f.OnClosed(branch, visits)
 	}
 }
 
