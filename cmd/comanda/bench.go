@@ -47,19 +47,18 @@ func (c *cli) bench() *cobra.Command {
 				Duration: time.Duration(seconds * float64(time.Second)), Conns: conns, Streams: streams,
 				OnlyParts: parts || budget != "",
 			}
-			if budget == "" {
-				r, err := runBench(cmd, config, b, history)
-				return result{value: r, text: r.Text}, err
-			}
-			allowed, err := bench.ReadBudget(budget)
-			if err != nil {
-				return result{}, err
+			var allowed *bench.PartLoad
+			if budget != "" {
+				var err error
+				if allowed, err = bench.ReadBudget(budget); err != nil {
+					return result{}, err
+				}
 			}
 			r, err := runBench(cmd, config, b, history)
-			if err != nil {
-				return result{}, err
+			if err == nil && allowed != nil {
+				err = r.Parts.Exceeds(allowed)
 			}
-			return result{value: r, text: r.Text}, r.Parts.Exceeds(allowed)
+			return result{value: r, text: r.Text}, err
 		}),
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 5, "seconds of each measurement; a whole run takes about 60 times as long")

@@ -176,6 +176,9 @@ func (s *session) parts(ctx context.Context) error {
 			l.Floor = c.Micros
 		}
 	}
+	if l.Floor <= 0 {
+		return errors.New("the processor time of the floor cannot be read")
+	}
 	for name, t := range found {
 		micros := float64(t.used.Microseconds()) / float64(max(1, orders))
 		l.Parts = append(l.Parts, Part{Name: name, Micros: micros, OfFloor: micros / l.Floor, Samples: t.samples})
@@ -201,10 +204,8 @@ func (s *session) profileRound(ctx context.Context, found sampled) (orders int64
 		return err
 	})
 	g.Go(func() error {
-		select {
-		case <-time.After(s.warmup()):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, s.warmup()); err != nil {
+			return err
 		}
 		before, _, err := s.countHolds(ctx, 0)
 		if err != nil {
