@@ -107,6 +107,9 @@ func runBench(cmd *cobra.Command, config app.Config, b bench.Config, history int
 		return report, err
 	}
 	defer server.stop()
+	if b.History != nil {
+		b.History.Start = server.start.Seconds()
+	}
 	// The echo server is the limit of HTTP on this machine: the report compares the server with it.
 	echo, err := startChild(ctx, nil, ground.log(), "bench", "echo")
 	if err != nil {
@@ -309,11 +312,12 @@ func (g *benchGround) remove() {
 
 // child is this program running as a separate process.
 type child struct {
-	cmd  *exec.Cmd
-	base string
+	cmd   *exec.Cmd
+	base  string
+	start time.Duration // until it was ready
 }
 
-// startChild runs this program with a command and waits until it responds to HTTP.
+// startChild runs this program with a command and waits until it is ready.
 func startChild(ctx context.Context, env []string, log *os.File, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -333,6 +337,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	}
 	c.cmd.Env = append(append(c.cmd.Env, env...), "COMANDA_LISTEN="+listen)
 	c.cmd.Stdout, c.cmd.Stderr = log, log
+	begin := time.Now()
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
@@ -340,6 +345,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 		c.stop()
 		return nil, err
 	}
+	c.start = time.Since(begin)
 	return c, nil
 }
 
@@ -356,20 +362,22 @@ func freeAddress(ctx context.Context) (string, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// await polls until the process responds with any status.
+// await polls until the process is ready. The echo and the floor have no such check, and are ready when they respond.
 func (c *child) await(ctx context.Context) error {
 	// A child that does not respond by then has failed; its log is in the folder.
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	client := http.Client{Timeout: time.Second}
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/livez", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/readyz", nil)
 		if err != nil {
 			return fmt.Errorf("bench: %w", err)
 		}
 		if answer, err := client.Do(request); err == nil {
-			_ = answer.Body.Close() // any response means that it listens
-			return nil
+			_ = answer.Body.Close() // the status is all that counts
+			if answer.StatusCode < http.StatusInternalServerError {
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():

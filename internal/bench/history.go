@@ -35,6 +35,7 @@ type History struct {
 	Dates     int     `json:"businessDates"`
 	Bytes     int64   `json:"databaseBytes"`
 	Seconds   float64 `json:"fillSeconds"`
+	Start     float64 `json:"startSeconds"`    // of the server, until it was ready
 	Documents float64 `json:"documentSeconds"` // after the server's start, until its documents were complete
 }
 

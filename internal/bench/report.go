@@ -170,8 +170,8 @@ func (r Report) heading(w io.Writer) {
 		r.Database, r.Redis, r.Seconds)
 	if h := r.History; h != nil {
 		fmt.Fprintf(w, "history: %d orders in %d branches with %d dishes on %d business dates, %.0f MB; "+
-			"written in %.1f s, its documents in %.1f s\n",
-			h.Orders, h.Branches, h.Dishes, h.Dates, float64(h.Bytes)/mb, h.Seconds, h.Documents)
+			"written in %.1f s, the server ready in %.2f s, its documents complete in %.1f s\n",
+			h.Orders, h.Branches, h.Dishes, h.Dates, float64(h.Bytes)/mb, h.Seconds, h.Start, h.Documents)
 	}
 	fmt.Fprintln(w)
 }

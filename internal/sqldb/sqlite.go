@@ -320,11 +320,11 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 	if s, ok := p.by[q]; ok {
 		return s, nil
 	}
-	text := q.sqlite
-	if q.oneRow {
-		text = q.sqliteRow
+	text := q.sqliteRow
+	if !q.oneRow {
+		text = q.sqlite()
 	}
-	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), text())
+	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
 		return nil, translate(q.Name, err)
 	}
@@ -335,7 +335,7 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 // execInTx runs a statement in a transaction, one that inserts rows once per row. Outside a transaction a failure would
 // leave the rows before it.
 func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected int64, err error) {
-	if q.sqliteRow == nil || len(args) != 1 {
+	if q.sqliteRow == "" || len(args) != 1 {
 		return p.exec(ctx, q, args)
 	}
 	rows, ok := args[0].(*RowSet)

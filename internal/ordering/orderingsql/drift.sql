@@ -28,13 +28,22 @@ LIMIT $2
 SELECT h.id, h.state
 FROM hold h
 WHERE h.id > $4 AND h.id <= $5 AND h.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) AND h.biz_date <> '' AND h.state IN ('HELD', 'CONFIRMED')
-  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.id = h.id OR o.hold_id = h.id)
+  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.id = h.id)
+  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id)
 ORDER BY h.id
 LIMIT $2
 
 -- name: drift_overdue
 -- Finds violations of I10: an unpaid order expires within five seconds of its deadline.
-SELECT h.id, h.expires_at FROM hold h WHERE h.state = 'HELD' AND h.expires_at < $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) ORDER BY h.expires_at LIMIT $2
+SELECT x.id, x.expires_at
+FROM (
+    SELECT h.id, h.expires_at, h.branch_id FROM hold h WHERE h.biz_date <> '' AND h.state = 'HELD' AND h.expires_at < $1
+    UNION ALL
+    SELECT h.id, h.expires_at, h.branch_id FROM hold h WHERE h.biz_date = '' AND h.state = 'HELD' AND h.expires_at < $1
+) AS x
+WHERE CAST($3 AS BIGINT) = 0 OR x.branch_id = $3
+ORDER BY x.expires_at
+LIMIT $2
 
 -- name: drift_parts
 -- Returns the lines of orders that have options, and the lines of their holds.

@@ -166,12 +166,17 @@ FROM @rows($1: id text, total int, quote text, discount int, service int, tax in
 WHERE order_info.id = r.id
 
 -- name: overdue_select
--- Takes no locks: the ledger checks each order again under its own locks.
-SELECT o.id
-FROM hold h
-JOIN order_info o ON o.hold_id = h.id
-WHERE h.state = 'HELD' AND h.expires_at <= $1
-ORDER BY h.expires_at
+-- Takes no locks: the ledger checks each order again under its own locks. An order's first hold has the order's id.
+SELECT x.id
+FROM (
+    SELECT h.expires_at, coalesce(
+        (SELECT o.id FROM order_info o WHERE o.id = h.id AND o.hold_id = h.id),
+        (SELECT o.id FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id)) AS id
+    FROM hold h
+    WHERE h.biz_date <> '' AND h.state = 'HELD' AND h.expires_at <= $1
+) AS x
+WHERE x.id IS NOT NULL
+ORDER BY x.expires_at
 LIMIT $2
 
 -- name: step_insert

@@ -10,6 +10,13 @@ UPDATE hold SET expires_at = r.until
 FROM @rows($1: id text, until int) AS r
 WHERE hold.id = r.id AND hold.expires_at < r.until
 
+-- name: hold_ids
+-- Returns the ids of the holds of a business date that are held or have changed since an instant.
+SELECT h.id
+FROM hold h
+WHERE h.branch_id = $1 AND h.biz_date = $2 AND (h.state = 'HELD' OR h.updated_at >= $3)
+ORDER BY h.id
+
 -- name: hold_insert
 INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
 SELECT r.id, r.branch_id, r.biz_date, r.state, r.reason, r.digest, r.lines, r.expires_at, CAST($2 AS BIGINT),
@@ -39,14 +46,6 @@ WHERE hold.id = r.id AND hold.state = r.was
 SELECT @hold_columns
 FROM hold h
 WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.state = 'HELD'
-
--- name: hold_page
--- Returns one page of the holds of a business date in a state. The index hold_scope has this order.
-SELECT @hold_columns
-FROM hold h
-WHERE h.branch_id = $1 AND h.biz_date = $2 AND h.state = $3 AND h.updated_at >= $4 AND h.id > $5
-ORDER BY h.id
-LIMIT $6
 
 -- name: hold_select
 SELECT @hold_columns

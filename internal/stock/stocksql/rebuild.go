@@ -69,18 +69,25 @@ func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	}
 }
 
-// ReadHolds implements stock.RebuildStore. Each page is a snapshot of its own; no lock is held and no transaction is
-// open while a page is passed on. Confirmed and ended holds are read only if they changed recently. A RETURN of an
-// older sale carries its lines, and the cache applies it without a record.
+// ReadHolds implements stock.RebuildStore. It reads the ids first and then the holds in pages, so that a rebuild of a busy
+// date needs little memory. Each page is a snapshot of its own; no lock is held and no transaction is open while a page
+// is passed on. Confirmed and ended holds are read only if they changed recently. A RETURN of an older sale carries its
+// lines, and the cache applies it without a record.
 func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
-	for _, state := range []stock.State{stock.Held, stock.Confirmed, stock.Released, stock.Returned} {
-		after := since
-		if state == stock.Held {
-			after = time.UnixMilli(0)
+	for _, date := range datesOf(s, since) {
+		ids, err := sqldb.Collect(ctx, l.db, sqldb.Value[string], stmt("hold_ids"), s.Branch, date, since.UnixMilli())
+		if err != nil {
+			return err
 		}
-		for _, date := range datesOf(s, since) {
-			if err := l.readHolds(ctx, s, date, state, after, each); err != nil {
+		for part := range slices.Chunk(ids, holdsPerPage) {
+			page, err := l.Holds(ctx, part)
+			if err != nil {
 				return err
+			}
+			if page = partsOf(s, page); len(page) > 0 {
+				if err := each(page); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -98,30 +105,6 @@ func datesOf(s stock.Scope, now time.Time) []string {
 		dates = append(dates, now.AddDate(0, 0, day).Format(time.DateOnly))
 	}
 	return dates
-}
-
-// readHolds passes holds of one state to each, a page at a time, so that a rebuild of a busy date needs little memory. It
-// pages by id, because holds that are added meanwhile must not shift the pages.
-func (l *Store) readHolds(
-	ctx context.Context, s stock.Scope, date string, state stock.State, since time.Time, each func([]stock.HoldState) error,
-) error {
-	for after := ""; ; {
-		page, err := sqldb.Collect(ctx, l.db, scanHold, stmt("hold_page"), s.Branch, date, string(state), since.UnixMilli(),
-			after, holdsPerPage)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		last := len(page) < holdsPerPage
-		after = page[len(page)-1].Hold.ID
-		if page = partsOf(s, page); len(page) > 0 {
-			if err := each(page); err != nil {
-				return err
-			}
-		}
-		if last {
-			return nil
-		}
-	}
 }
 
 // partsOf returns the parts of holds that belong to a scope. It reuses the slice of its argument.

@@ -94,7 +94,7 @@ func TestStore_Snapshot(t *testing.T) {
 			return nil
 		}))
 		released := stock.HoldState{Hold: a.Hold, State: stock.Released}
-		if diff := cmp.Diff([]stock.HoldState{both[1], released}, read(now)); diff != "" {
+		if diff := cmp.Diff([]stock.HoldState{released, both[1]}, read(now)); diff != "" {
 			t.Error("what has ended lately is read", diff)
 		}
 		if diff := cmp.Diff(both[1:], read(now.Add(time.Second))); diff != "" {
