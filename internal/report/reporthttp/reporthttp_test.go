@@ -129,14 +129,14 @@ func (memberFigures) MemberDays(_ context.Context, from, to string) ([]report.Me
 	}, nil
 }
 
-func serve(t *testing.T, desk *report.Service) *reportServer {
+func serve(t *testing.T, service *report.Service) *reportServer {
 	t.Helper()
-	desk.Members = memberFigures{}
+	service.Members = memberFigures{}
 	conf := httpapi.Default()
 	conf.ServiceToken = token
 	s := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	s.SetAuthenticator(authzhttp.Authenticator{})
-	Register(s.API(), desk)
+	Register(s.API(), service)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return &reportServer{t, web.URL}
