@@ -53,7 +53,7 @@ func (s *session) orders(ctx context.Context, conns int) error {
 	}
 	o := OrderLoad{Load: l, Drain: s.settle(ctx).Seconds()}
 	later := s.cpuUsage(ctx)
-	o.Batches = gateBatches(metrics, s.product.scrape(ctx))
+	o.Batches = admissionBatches(metrics, s.product.scrape(ctx))
 	placed, batches, err := s.countHolds(ctx, startMillis)
 	if err != nil {
 		return err

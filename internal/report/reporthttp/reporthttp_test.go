@@ -286,7 +286,7 @@ func TestReports_csv(t *testing.T) {
 	}
 }
 
-func TestHarmless(t *testing.T) {
+func TestEscapeFormula(t *testing.T) {
 	for cell, want := range map[string]string{
 		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
 		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
