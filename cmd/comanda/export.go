@@ -19,7 +19,7 @@ func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{
 		Use: "export", Short: "Export documents as JSON lines", Args: cobra.NoArgs,
-		Long: "Writes permissions, roles, accounts, categories, dishes and carts as of one instant, also while a\n" +
+		Long: "Writes permissions, roles, accounts, categories, dishes and carts as of one instant, even while a\n" +
 			"server runs, one document per line, in a stable order. Passwords and tokens are not\n" +
 			"exported. --entity all adds orders and their lines; they cannot be imported, only restored with\n" +
 			"a backup. The export is recorded in the audit log.",
@@ -173,7 +173,7 @@ func printImported(w io.Writer, r document.ImportResult, check bool) {
 // backup copies the database through SQLite; copying the file of a running server could be inconsistent.
 func (c *cli) backup() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Back up the SQLite database, also while a server runs", Args: cobra.ExactArgs(1),
+		Use: "backup FILE", Short: "Back up the SQLite database, even while a server runs", Args: cobra.ExactArgs(1),
 		Long: "Writes a consistent copy of the database to a new file. To restore it, stop the\n" +
 			"server and replace comanda.db with the file. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
 			"docs/backup.md.",

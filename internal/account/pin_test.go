@@ -26,10 +26,10 @@ func TestCheckPin(t *testing.T) {
 	}
 }
 
-var posts = sqldb.Load(fstest.MapFS{
+var fixtureStmts = sqldb.Load(fstest.MapFS{
 	"branch.sql": {Data: []byte(`INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes,
 		created_at) VALUES ($1, 'b', 'VND', 'UTC', 4, '["vi"]', 60, 0) ON CONFLICT (id) DO NOTHING`)},
-	"post.sql": {Data: []byte(`INSERT INTO user_branch (user_id, branch_id) VALUES ($1, $2)`)},
+	"assignment.sql": {Data: []byte(`INSERT INTO user_branch (user_id, branch_id) VALUES ($1, $2)`)},
 })
 
 const pin = "2580"
@@ -58,8 +58,8 @@ func (f tablet) hire(t *testing.T, email, role string, branch int64) account.Use
 	for _, step := range []struct {
 		q    string
 		args []any
-	}{{"branch", []any{branch}}, {"post", []any{u.ID, branch}}} {
-		testenv.Must(f.DB.Exec(t.Context(), posts.Must(step.q), step.args...))(t)
+	}{{"branch", []any{branch}}, {"assignment", []any{u.ID, branch}}} {
+		testenv.Must(f.DB.Exec(t.Context(), fixtureStmts.Must(step.q), step.args...))(t)
 	}
 	return testenv.Must(f.Store.User(t.Context(), u.ID))(t)
 }

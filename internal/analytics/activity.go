@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MaxMember is the largest account id that a date can hold: its bitmap then has 1 MiB. Ids are given out one by one, so a
-// house with 100,000 accounts needs 12.5 kB for a date. Dates with larger ids are counted in SQL.
+// MaxMember is the largest account id that a date can hold: its bitmap then has 1 MiB. Ids are assigned one by one, so a
+// restaurant with 100,000 accounts needs 12.5 kB for a date. Dates with larger ids are counted in SQL.
 const MaxMember = 1<<23 - 1
 
 // Fitting returns the members that a date can hold, and whether these are all.
@@ -73,7 +73,7 @@ type ActivityCache interface {
 	Presence
 }
 
-// Members returns the figures of each date, both ends included, up to the present one.
+// Members returns the figures of each date, both ends included, up to the current one.
 func (a *Activity) Members(ctx context.Context, from, to string) ([]ActiveDate, error) {
 	today, err := a.Date(ctx, a.Now())
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *Activity) count(ctx context.Context, dates []string) (ActiveMembers, er
 	return a.Store.CountActive(ctx, dates)
 }
 
-// Restore completes the present and the previous date. It finds members that a process which was killed has stored in
+// Restore completes the current and the previous date. It finds members that a process which was killed has stored in
 // SQL and not marked.
 func (a *Activity) Restore(ctx context.Context) error {
 	now := a.Now()

@@ -30,7 +30,7 @@ func newActivity(store analytics.ActivityStore, c analytics.ActivityCache, clock
 	}
 }
 
-// The figures of bitmaps are those of SQL, also after Redis was emptied.
+// The figures of bitmaps are those of SQL, even after Redis was emptied.
 func TestActivity_figures_equal_a_recount(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)

@@ -60,7 +60,7 @@ type visitorSign struct {
 type Activity struct {
 	Store ActivityStore
 	Cache ActivityCache
-	Date  func(ctx context.Context, at time.Time) (string, error) // the house's business date
+	Date  func(ctx context.Context, at time.Time) (string, error) // the restaurant's business date
 	Now   func() time.Time
 
 	mu      sync.Mutex
@@ -212,7 +212,7 @@ func (a *Activity) fresh(ctx context.Context, active map[int64]time.Time) (all [
 
 // Online is who is here now.
 type Online struct {
-	Members  int64 // in the whole house
+	Members  int64 // of all branches
 	Branches []BranchOnline
 }
 

@@ -58,7 +58,7 @@ type Rankings interface {
 	Rank(ctx context.Context, board RankBoard, branch int64, p RankPeriod, n int) ([]Score, error)
 }
 
-// RankDays computes the rankings of the present business dates.
+// RankDays computes the rankings of the current business dates.
 func (s *Service) RankDays(ctx context.Context) error { return s.rankAll(ctx, DayOf) }
 
 // RankWeeks computes the rankings of the last seven business dates.
@@ -115,7 +115,7 @@ const (
 	popularRank = 50 // dishes that are examined, because some may be sold out
 )
 
-// Popular returns the dishes that sold best on the present business date and can be ordered now, best first. It is
+// Popular returns the dishes that sold best on the current business date and can be ordered now, best first. It is
 // empty while the branch takes no orders, and if fewer than MinPopular dishes have sold MinSold units.
 func (s *Service) Popular(ctx context.Context, branch int64) ([]int64, error) {
 	menu, err := s.LiveMenus.Get(ctx, branch)

@@ -270,7 +270,7 @@ func TestService_flushes_yesterday(t *testing.T) {
 		testenv.Must(r.store.Scores(t.Context(), analytics.Viewed, 1, today, today))(t))
 }
 
-// Popular dishes are those that a count of the orders finds, also after Redis was emptied (AN5).
+// Popular dishes are those that a count of the orders finds, even after Redis was emptied (AN5).
 func TestService_popular_equals_a_recount(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		redis, server := redisdbtest.Real(t)
@@ -359,7 +359,7 @@ func dishesOf(h analytics.DishHistory) (seen, usual []int64) {
 	return seen, usual
 }
 
-// A member sees the own history only, and a deletion removes it everywhere (AN6).
+// Members see only their own history, and a deletion removes it everywhere (AN6).
 func TestService_history(t *testing.T) {
 	eachCache(t, func(t *testing.T, db *sqldb.DB, c analytics.Cache) {
 		r := open(t, db)

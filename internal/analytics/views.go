@@ -269,7 +269,7 @@ func (s *Service) Flush(ctx context.Context) error {
 	return first
 }
 
-// flush adds the counters of one scope. A batch that was left behind is added first, then the present counters.
+// flush adds the counters of one scope. A batch that was left behind is added first, then the current counters.
 func (s *Service) flush(ctx context.Context, from Counters, scope BranchDay) error {
 	for range 2 {
 		id := s.NewID()

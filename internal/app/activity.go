@@ -35,7 +35,7 @@ func (k *Core) followActivity() {
 	}
 }
 
-// houseDate returns the date of an instant for the whole house: the first branch's business date. Members belong to no
+// houseDate returns the date of an instant for the whole restaurant: the first branch's business date. Members belong to no
 // branch, and most houses have one time zone.
 func (k *Core) houseDate(ctx context.Context, at time.Time) (string, error) {
 	branches, err := k.Branches.Store.Branches(ctx)

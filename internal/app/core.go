@@ -290,14 +290,14 @@ func (k *Core) invalidateCache(ctx context.Context) error {
 	return k.Stock.ResetRebuilds(ctx, from)
 }
 
-// Consumers returns all event consumers, for RabbitMQ and the local bus alike. desk may be nil, and the others zero, if the
-// caller needs only their names and queues.
+// Consumers returns all event consumers, for RabbitMQ and the local bus alike. reservations may be nil, and the others
+// zero, if the caller needs only their names and queues.
 func Consumers(
-	desk *stocksql.Reservations, emails ordermailsql.Queue, flags orderingsql.ExpiryFlags, notices noticesql.Consumer,
+	reservations *stocksql.Reservations, emails ordermailsql.Queue, flags orderingsql.ExpiryFlags, notices noticesql.Consumer,
 ) []inbox.Consumer {
 	return append([]inbox.Consumer{
 		orderingsql.Daybook(), emails.Consumer(), flags.Consumer(), notices.Consumer(),
-	}, desk.Consumers()...)
+	}, reservations.Consumers()...)
 }
 
 // consumers returns the event consumers of this process.

@@ -36,7 +36,7 @@ func startSite(t *testing.T, db *sqldb.DB, front *http.Handler, url string) gate
 	return gatewaySite{t, opened}
 }
 
-// page starts a payment.
+// page starts a payment and returns where the customer pays.
 func (s gatewaySite) page(m payment.Method, c money.Currency) payment.Page {
 	s.t.Helper()
 	now := time.Now()

@@ -76,7 +76,7 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	return s, nil
 }
 
-// checkRedisMemory fails when a server has little memory left. It uses the last heartbeat, so it needs no exchange. There
+// checkRedisMemory fails when a server has little memory left. It uses the last heartbeat, so it needs no round trip. There
 // is nothing to check for an embedded store, and while Redis does not answer another check reports that.
 func (k *Core) checkRedisMemory(context.Context) error {
 	full := k.Redis.LastMemory().Fullest()

@@ -21,10 +21,12 @@ type finding struct {
 
 func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.rule, f.text) }
 
-// limits are the maximum numbers of lines of a file (A5), and the paths to which the phrases of A10 do not apply.
+// limits are the maximum numbers of lines of a file (A5), the paths to which the phrases of A10 do not apply, and the
+// maximum numbers of files and of lines of code on the path of an order (A15).
 type limits struct {
-	code, test, lua int
-	unpolished      []string
+	code, test, lua      int
+	unpolished           []string
+	pathFiles, pathLines int
 }
 
 const (
@@ -56,6 +58,7 @@ func check(root fs.FS, tr tree, t *table, l limits) []finding {
 	found = append(found, tr.statements()...)
 	found = append(found, tr.types()...)
 	found = append(found, tr.dependencies(root)...)
+	found = append(found, tr.orderPath(l)...)
 	for _, r := range t.rows {
 		for _, name := range r.packages {
 			if !covered[name] {

@@ -50,7 +50,7 @@ func TestCommitLimit_writes_the_same_rows(t *testing.T) {
 			}
 		}
 		if holds == 0 || queued != holds || queued != 7*len(entries) {
-			t.Errorf("%d holds, %d of them in %d entries for the gate", holds, queued, len(entries))
+			t.Errorf("%d holds, %d of them in %d entries for the cache", holds, queued, len(entries))
 		}
 	})
 }

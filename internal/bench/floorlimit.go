@@ -15,11 +15,11 @@ import (
 
 // FloorLimit compares the product's orders with those of the floor, a bare program on the same database.
 type FloorLimit struct {
-	Trade // the floor's orders
+	RoundsLoad // the floor's orders
 
-	Batch   float64 `json:"ordersPerCommit"`
-	Product Trade   `json:"product"` // the product's, in turn with them
-	Rounds  int     `json:"rounds"`
+	Batch   float64    `json:"ordersPerCommit"`
+	Product RoundsLoad `json:"product"` // the product's orders, alternating with the floor's
+	Rounds  int        `json:"rounds"`
 }
 
 // floorRounds is the number of rounds of the product and of the floor. The speed of a shared machine changes within
@@ -61,7 +61,7 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 	for range floorRounds {
 		var reached [2]float64
 		for i, c := range []*contender{&product, floor} {
-			if reached[i], err = s.turn(ctx, c); err != nil {
+			if reached[i], err = s.measureRound(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -69,8 +69,8 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 	}
 	l := &s.report.Limits
 	l.Floor = FloorLimit{
-		Trade: floor.reached(), Batch: float64(floor.Orders) / max(1, float64(floor.Commits)),
-		Product: product.reached(), Rounds: floorRounds,
+		RoundsLoad: floor.resultPerOrder(), Batch: float64(floor.Orders) / max(1, float64(floor.Commits)),
+		Product: product.resultPerOrder(), Rounds: floorRounds,
 	}
 	l.OverFloor = median(ratios)
 	return nil
@@ -78,7 +78,7 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 
 // contender is a program that places orders, with the sum of its rounds.
 type contender struct {
-	trade
+	roundsSum
 	floorCounts // sum of all rounds, warm-ups included
 
 	name   string
@@ -105,14 +105,14 @@ func (s *session) newFloor(base string, pid int) (floor *contender, stop func(),
 	return floor, bare.close, nil
 }
 
-// turn measures one round and returns its rate. The processor time is divided by all orders, including those of the
+// measureRound measures one round and returns its rate. The processor time is divided by all orders, including those of the
 // warm-up, and includes deferred work.
-func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, err error) {
+func (s *session) measureRound(ctx context.Context, c *contender) (perSecond float64, err error) {
 	before, err := c.count(ctx)
 	if err != nil {
 		return 0, err
 	}
-	costs := s.lookAt(ctx, c.pid)
+	costs := s.cpuUsageOf(ctx, c.pid)
 	plan := c.product.ordering(cmp.Or(s.report.Best().Conns, slices.Max(s.Conns)), c.product.items)
 	plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
 	r, err := load.Run(ctx, plan)
@@ -123,7 +123,7 @@ func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, er
 		return 0, fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
 	}
 	s.settle(ctx)
-	c.used = plus(c.used, costs.each(s.lookAt(ctx, c.pid), 1))
+	c.used = plus(c.used, costs.each(s.cpuUsageOf(ctx, c.pid), 1))
 	c.Add(r)
 	after, err := c.count(ctx)
 	c.Orders += after.Orders - before.Orders
@@ -131,9 +131,9 @@ func (s *session) turn(ctx context.Context, c *contender) (perSecond float64, er
 	return r.PerSecond(), err
 }
 
-// reached returns the reported result.
-func (c *contender) reached() Trade {
-	t := Trade{Load: loadOf(&c.Result, 0), CPU: c.used}
+// resultPerOrder returns the sum of the rounds with the costs of one order.
+func (c *contender) resultPerOrder() RoundsLoad {
+	t := RoundsLoad{Load: loadOf(&c.Result, 0), CPU: c.used}
 	for i := range t.CPU {
 		t.CPU[i].Micros /= float64(max(1, c.Orders))
 	}

@@ -43,7 +43,7 @@ func (p *product) ordering(conns int, items []string) load.Plan {
 // orders measures one load, with the CPU cost per order including deferred work.
 func (s *session) orders(ctx context.Context, conns int) error {
 	startMillis := s.db.Now().UnixMilli()
-	metrics, costs := s.product.scrape(ctx), s.look(ctx)
+	metrics, costs := s.product.scrape(ctx), s.cpuUsage(ctx)
 	l, err := s.ask(ctx, s.ordering(conns, s.product.items))
 	if err != nil {
 		return err
@@ -52,8 +52,8 @@ func (s *session) orders(ctx context.Context, conns int) error {
 		return fmt.Errorf("no order was accepted: %s", l.failures())
 	}
 	o := OrderLoad{Load: l, Drain: s.settle(ctx).Seconds()}
-	later := s.look(ctx)
-	o.Batches = gateBatches(metrics, s.product.scrape(ctx))
+	later := s.cpuUsage(ctx)
+	o.Batches = admissionBatches(metrics, s.product.scrape(ctx))
 	placed, batches, err := s.countHolds(ctx, startMillis)
 	if err != nil {
 		return err

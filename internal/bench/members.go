@@ -19,16 +19,16 @@ type MemberLoads struct {
 	Read   Load `json:"cartReads"`   // carts with three dishes
 	Change Load `json:"cartChanges"` // changes of a quantity
 
-	Rounds    int   `json:"rounds"`
-	Checkouts Trade `json:"checkouts"` // checkouts of carts with one dish
-	Orders    Trade `json:"orders"`    // as many table orders of one dish, alternating with Checkouts
+	Rounds    int        `json:"rounds"`
+	Checkouts RoundsLoad `json:"checkouts"` // checkouts of carts with one dish
+	Orders    RoundsLoad `json:"orders"`    // as many table orders of one dish, alternating with Checkouts
 
 	Ratio float64 `json:"checkoutsOverOrders"`
 }
 
-// Trade is the rounds of one kind of order. The time is that of all rounds together, from the first request to the last
-// response of each.
-type Trade struct {
+// RoundsLoad is the load of several rounds of one kind of request. The time is that of all rounds together, from the
+// first request to the last response of each.
+type RoundsLoad struct {
 	Load
 	CPU []Cost `json:"cpu,omitempty"` // including deferred work
 }

@@ -20,8 +20,8 @@ type Site struct{ TmnCode, HashSecret string }
 
 // NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
 type NoticeLoads struct {
-	First Trade `json:"first"` // each pays another order
-	Again Trade `json:"again"` // the same notifications sent again; they change nothing
+	First RoundsLoad `json:"first"` // each pays another order
+	Again RoundsLoad `json:"again"` // the same notifications sent again; they change nothing
 }
 
 const (
@@ -41,7 +41,7 @@ func (s *session) notices(ctx context.Context) error {
 	}
 	s.settle(ctx)
 	// The attempts were inserted seconds ago, and the planner must not assume that their table is empty.
-	if err := s.gather(ctx); err != nil {
+	if err := s.analyze(ctx); err != nil {
 		return err
 	}
 	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), s.product.branch, s.product.bizDate, startMillis)
@@ -51,18 +51,18 @@ func (s *session) notices(ctx context.Context) error {
 	if len(owed) < noticeWarms {
 		return fmt.Errorf("%d orders await payment by VNPay, at least %d are needed", len(owed), noticeWarms)
 	}
-	var warm, first, again trade
+	var warm, first, again roundsSum
 	// Notifications of the warm-up are not sent again.
 	warmCount := len(owed) / noticeWarms
 	for _, part := range []struct {
-		*trade
+		*roundsSum
 		unpaid []unpaid
 	}{{&warm, owed[:warmCount]}, {&first, owed[warmCount:]}, {&again, owed[warmCount:]}} {
-		if err := s.spend(ctx, part.trade, http.StatusOK, s.product.notices(s.VNPay, part.unpaid)); err != nil {
+		if err := s.sendRound(ctx, part.roundsSum, http.StatusOK, s.product.notices(s.VNPay, part.unpaid)); err != nil {
 			return err
 		}
 	}
-	s.report.Notices = &NoticeLoads{First: first.found(), Again: again.found()}
+	s.report.Notices = &NoticeLoads{First: first.result(), Again: again.result()}
 	return s.checkPaid(ctx, startMillis, len(owed))
 }
 

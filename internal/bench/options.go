@@ -27,10 +27,10 @@ const (
 // OptionLoads compares orders of three lines with two options each with orders of the same lines without, and the menu
 // of a branch whose dishes have options with the menu of one whose dishes have none.
 type OptionLoads struct {
-	With    Trade   `json:"with"`
-	Without Trade   `json:"without"` // in turn with them, in the same branch
-	Rounds  int     `json:"rounds"`
-	Ratio   float64 `json:"timeOfWithOverWithout"` // median of the rounds
+	With    RoundsLoad `json:"with"`
+	Without RoundsLoad `json:"without"` // alternating with them, in the same branch
+	Rounds  int        `json:"rounds"`
+	Ratio   float64    `json:"timeOfWithOverWithout"` // median of the rounds
 
 	Menu      Load    `json:"menuCompressed"`                 // of the branch with options
 	MenuRatio float64 `json:"menuBytesCompressedOverWithout"` // to the other branch's
@@ -117,13 +117,15 @@ func (s *session) options(ctx context.Context) error {
 	for range floorRounds {
 		var reached [2]float64
 		for i, c := range []*contender{&without, &with} {
-			if reached[i], err = s.turn(ctx, c); err != nil {
+			if reached[i], err = s.measureRound(ctx, c); err != nil {
 				return err
 			}
 		}
 		ratios = append(ratios, reached[0]/reached[1])
 	}
-	o := &OptionLoads{With: with.reached(), Without: without.reached(), Rounds: floorRounds, Ratio: median(ratios)}
+	o := &OptionLoads{
+		With: with.resultPerOrder(), Without: without.resultPerOrder(), Rounds: floorRounds, Ratio: median(ratios),
+	}
 	menu := load.Plan{Conns: min(conns, s.Conns[0]), Want: http.StatusOK, Requests: plain.menus("Accept-Encoding", "gzip")}
 	if o.Menu, err = s.ask(ctx, menu); err != nil {
 		return err

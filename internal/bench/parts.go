@@ -24,7 +24,7 @@ import (
 // documents that wait until the server is less busy.
 type PartLoad struct {
 	Orders int64   `json:"orders"`         // placed while the profile ran
-	Floor  float64 `json:"floorMicros"`    // processor time of an order of the floor, in turn with the profiles
+	Floor  float64 `json:"floorMicros"`    // processor time of an order of the floor, measured between the profiles
 	Sum    float64 `json:"microsPerOrder"` // of all parts
 	Parts  []Part  `json:"parts"`          // the largest first
 }
@@ -145,7 +145,7 @@ func (s sampled) add(p *profile.Profile) {
 	}
 }
 
-// partRounds is the largest number of profiles, in turn with loads of the floor.
+// partRounds is the largest number of profiles. Loads of the floor alternate with them.
 const partRounds = 4
 
 // parts measures the parts. Each profile lasts as long as a measurement, in whole seconds, as the server takes them.
@@ -166,12 +166,12 @@ func (s *session) parts(ctx context.Context) error {
 		}
 		orders += n
 		s.settle(ctx)
-		if _, err := s.turn(ctx, floor); err != nil {
+		if _, err := s.measureRound(ctx, floor); err != nil {
 			return err
 		}
 	}
 	l := &PartLoad{Orders: orders}
-	for _, c := range floor.reached().CPU {
+	for _, c := range floor.resultPerOrder().CPU {
 		if c.Process == "server" {
 			l.Floor = c.Micros
 		}

@@ -52,16 +52,17 @@ func sample() Report {
 		Members: &MemberLoads{
 			Read: Load{Conns: 64, PerSecond: 7000}, Change: Load{Conns: 64, PerSecond: 6000},
 			Rounds:    12,
-			Checkouts: Trade{Load{Conns: 64, PerSecond: 4000}, []Cost{{"server", 90}, {"postgres", 70}}},
-			Orders:    Trade{Load{Conns: 64, PerSecond: 5000}, []Cost{{"server", 80}, {"postgres", 60}}},
+			Checkouts: RoundsLoad{Load{Conns: 64, PerSecond: 4000}, []Cost{{"server", 90}, {"postgres", 70}}},
+			Orders:    RoundsLoad{Load{Conns: 64, PerSecond: 5000}, []Cost{{"server", 80}, {"postgres", 60}}},
 			Ratio:     0.8,
 		},
 		Reservations: &ReservationLoads{
-			Try: Trade{Load{Conns: 64, PerSecond: 9000}, []Cost{{"server", 40}}}, Memory: 210, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
+			Try:    RoundsLoad{Load{Conns: 64, PerSecond: 9000}, []Cost{{"server", 40}}},
+			Memory: 210, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
 		},
 		Notices: &NoticeLoads{
-			First: Trade{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
-			Again: Trade{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
+			First: RoundsLoad{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
+			Again: RoundsLoad{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
 		},
 		Streams: &StreamLoads{
 			Streams: 5000, Opening: 1.5, Bytes: 30_500, Idle: []Cost{{"server", 250_000}},
@@ -72,8 +73,9 @@ func sample() Report {
 			Echo: Load{Conns: 64, PerSecond: 60_000}, Script: Rate{120_000, 15}, Commit: Rate{40_000, 32},
 			Implied: 20_000, Ratio: 0.49,
 			Floor: FloorLimit{
-				Trade: Trade{Load{Conns: 64, PerSecond: 24_000, BodyBytes: 58}, []Cost{{"server", 30}, {"postgres", 25}}}, Batch: 120,
-				Product: Trade{Load{Conns: 64, PerSecond: 9600}, []Cost{{"server", 62}, {"postgres", 41}}}, Rounds: 6,
+				RoundsLoad: RoundsLoad{Load{Conns: 64, PerSecond: 24_000, BodyBytes: 58}, []Cost{{"server", 30}, {"postgres", 25}}},
+				Batch:      120,
+				Product:    RoundsLoad{Load{Conns: 64, PerSecond: 9600}, []Cost{{"server", 62}, {"postgres", 41}}}, Rounds: 6,
 			},
 			OverFloor: 0.4,
 		},

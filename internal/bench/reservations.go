@@ -11,10 +11,10 @@ import (
 
 // ReservationLoads are the measurements of other systems, over as many connections as had the best rate of orders.
 type ReservationLoads struct {
-	Try         Trade   `json:"reservations"`        // reservations of one unit of an item
-	Memory      float64 `json:"bytesPerReservation"` // growth of Redis's memory
-	Alternating Load    `json:"reserveSell"`         // requests: alternating reservations and confirmations
-	Read        Load    `json:"inventoryRead"`       // stock of one item, from the ledger
+	Try         RoundsLoad `json:"reservations"`        // reservations of one unit of an item
+	Memory      float64    `json:"bytesPerReservation"` // growth of Redis's memory
+	Alternating Load       `json:"reserveSell"`         // requests: alternating reservations and confirmations
+	Read        Load       `json:"inventoryRead"`       // stock of one item, from the ledger
 }
 
 // stockItems is the number of items to reserve, as in the example of a sale in inventory-tcc.md.
@@ -67,7 +67,7 @@ func (s *session) try(ctx context.Context, r *ReservationLoads, name string, con
 	if err != nil {
 		return err
 	}
-	costs := s.look(ctx)
+	costs := s.cpuUsage(ctx)
 	r.Try.Load, err = s.ask(ctx, load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
 		return s.product.reserve(name, conn)
 	}})
@@ -75,7 +75,7 @@ func (s *session) try(ctx context.Context, r *ReservationLoads, name string, con
 		return err
 	}
 	s.settle(ctx)
-	later := s.look(ctx)
+	later := s.cpuUsage(ctx)
 	after, err := s.askRedis(ctx)
 	if err != nil {
 		return err

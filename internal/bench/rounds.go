@@ -15,28 +15,28 @@ import (
 // Each part is measured from its first request to its last response; nothing is subtracted. Deferred work is not in
 // that time, but in the CPU time of each.
 func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
-	var checkouts, orders trade
+	var checkouts, orders roundsSum
 	p, name := s.product, run()
 	for round := 0; checkouts.Elapsed < s.Duration || m.Rounds < s.Rounds; round++ {
-		var fills trade
+		var fills roundsSum
 		for _, t := range []struct {
-			*trade
+			*roundsSum
 			requests []func() []byte
 		}{
 			{&fills, p.fillRequests()}, {&checkouts, p.checkouts(name, round)}, {&orders, p.tableOrders(name, round)},
 		} {
-			if err := s.spend(ctx, t.trade, http.StatusCreated, t.requests); err != nil {
+			if err := s.sendRound(ctx, t.roundsSum, http.StatusCreated, t.requests); err != nil {
 				return err
 			}
 		}
 		if m.Rounds++; round == 0 { // warm-up
-			if err := s.gather(ctx); err != nil {
+			if err := s.analyze(ctx); err != nil {
 				return err
 			}
-			checkouts, orders, m.Rounds = trade{}, trade{}, 0
+			checkouts, orders, m.Rounds = roundsSum{}, roundsSum{}, 0
 		}
 	}
-	m.Checkouts, m.Orders = checkouts.found(), orders.found()
+	m.Checkouts, m.Orders = checkouts.result(), orders.result()
 	m.Ratio = m.Checkouts.PerSecond / m.Orders.PerSecond
 	return nil
 }
@@ -45,22 +45,22 @@ func (s *session) rounds(ctx context.Context, m *MemberLoads) error {
 // shared machine, and so the sum of this many by less than a thirtieth.
 const leastRounds = 24
 
-// spendLimit is longer than any server needs for one request per member. It only ends a round on a server that hangs.
-const spendLimit = 30 * time.Second
+// roundLimit is longer than any server needs for one request per member. It only ends a round on a server that hangs.
+const roundLimit = 30 * time.Second
 
-// trade accumulates the rounds of one kind. Result sums all rounds, and used their CPU time.
-type trade struct {
+// roundsSum accumulates the rounds of one kind of request: Result their load, used their CPU time.
+type roundsSum struct {
 	load.Result
 
-	used []Cost // in all
+	used []Cost // of all rounds
 }
 
-// spend sends requests over one connection per list until all have the wanted response, and waits until the server has
+// sendRound sends requests over one connection per list until all have the wanted response, and waits until the server has
 // processed them. One failed request ends the run: a round with fewer orders would look faster.
-func (s *session) spend(ctx context.Context, t *trade, want int, requests []func() []byte) error {
-	before := s.look(ctx)
+func (s *session) sendRound(ctx context.Context, t *roundsSum, want int, requests []func() []byte) error {
+	before := s.cpuUsage(ctx)
 	r, err := load.Run(ctx, load.Plan{
-		Target: s.target, Conns: len(requests), Duration: spendLimit, Want: want,
+		Target: s.target, Conns: len(requests), Duration: roundLimit, Want: want,
 		Requests: func(conn int) func() []byte { return requests[conn] },
 	})
 	if err != nil {
@@ -71,17 +71,17 @@ func (s *session) spend(ctx context.Context, t *trade, want int, requests []func
 	}
 	s.settle(ctx)
 	t.Add(r)
-	t.used = plus(t.used, before.each(s.look(ctx), 1))
+	t.used = plus(t.used, before.each(s.cpuUsage(ctx), 1))
 	return nil
 }
 
-// found returns the reported result.
-func (t *trade) found() Trade {
-	found := Trade{Load: loadOf(&t.Result, 0), CPU: t.used}
-	for i := range found.CPU {
-		found.CPU[i].Micros /= float64(t.Done)
+// result returns the sum of the rounds with the costs of one request.
+func (t *roundsSum) result() RoundsLoad {
+	r := RoundsLoad{Load: loadOf(&t.Result, 0), CPU: t.used}
+	for i := range r.CPU {
+		r.CPU[i].Micros /= float64(t.Done)
 	}
-	return found
+	return r
 }
 
 // plus adds costs by process. A process without figures in the newest round is dropped, so that its sum does not pass

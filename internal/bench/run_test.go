@@ -181,12 +181,12 @@ func checkLimits(t *testing.T, r Report) {
 	if l.Implied > l.Echo.PerSecond || l.Implied > l.Script.PerSecond || l.Implied > l.Commit.PerSecond {
 		t.Errorf("the whole is faster than a part: %+v", l)
 	}
-	for name, trade := range map[string]Trade{"floor": l.Floor.Trade, "product in turn": l.Floor.Product} {
-		if trade.PerSecond <= 0 || len(trade.Errors) > 0 || trade.Conns != r.Best().Conns || trade.P50 <= 0 {
-			t.Errorf("load of the %s = %+v, want a rate over %d connections and no errors", name, trade, r.Best().Conns)
+	for name, l := range map[string]RoundsLoad{"floor": l.Floor.RoundsLoad, "product in turn": l.Floor.Product} {
+		if l.PerSecond <= 0 || len(l.Errors) > 0 || l.Conns != r.Best().Conns || l.P50 <= 0 {
+			t.Errorf("load of the %s = %+v, want a rate over %d connections and no errors", name, l, r.Best().Conns)
 		}
-		if runtime.GOOS == "linux" && len(trade.CPU) != len(r.Orders[0].CPU) {
-			t.Errorf("%s: the costs are %+v", name, trade.CPU)
+		if runtime.GOOS == "linux" && len(l.CPU) != len(r.Orders[0].CPU) {
+			t.Errorf("%s: the costs are %+v", name, l.CPU)
 		}
 	}
 	if l.Floor.Rounds != floorRounds || l.OverFloor <= 0 || l.Floor.Batch < 1 || l.Floor.Batch > 4 {

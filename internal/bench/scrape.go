@@ -13,9 +13,9 @@ import (
 
 // Server metrics from which batch sizes of the admission cache are computed.
 const (
-	gateTries   = "gate_try_total"
-	gateApplied = "gate_apply_total"
-	redisCalls  = "redis_command_duration_seconds"
+	admissionTries   = "gate_try_total"
+	admissionApplied = "gate_apply_total"
+	redisCalls       = "redis_command_duration_seconds"
 )
 
 // maxMetrics is several times the size of a server's metrics.
@@ -72,20 +72,20 @@ func (s samples) count(name, label, value string) (sum float64) {
 	return sum
 }
 
-// gateBatches returns how many reservations shared a script call between two scrapes. A size is 0 if there were no
+// admissionBatches returns how many reservations shared a script call between two scrapes. A size is 0 if there were no
 // calls, as with a server that has no admission cache or no metrics.
-func gateBatches(before, after samples) (b Batches) {
+func admissionBatches(before, after samples) (b Batches) {
 	grown := func(name, label, value string) float64 {
 		return after.count(name, label, value) - before.count(name, label, value)
 	}
 	if n := grown(redisCalls, "cmd", "try"); n > 0 {
-		b.Try = grown(gateTries, "answer", "admitted") / n
+		b.Try = grown(admissionTries, "answer", "admitted") / n
 	}
 	if n := grown(redisCalls, "cmd", "apply"); n > 0 {
-		b.Held = grown(gateApplied, "", "") / n
+		b.Held = grown(admissionApplied, "", "") / n
 	}
-	if n := grown(gateTries, "", ""); n > 0 {
-		b.Cold = grown(gateTries, "answer", "cold") / n
+	if n := grown(admissionTries, "", ""); n > 0 {
+		b.Cold = grown(admissionTries, "answer", "cold") / n
 	}
 	return b
 }

@@ -26,15 +26,15 @@ breaker_state{dep="redis"} 0
 nonsense
 `
 
-func TestGateBatches(t *testing.T) {
+func TestAdmissionBatches(t *testing.T) {
 	s := parseSamples(strings.NewReader(exposition))
-	if got, want := gateBatches(samples{}, s), (Batches{Try: 30, Held: 15, Cold: 0.25}); got != want {
+	if got, want := admissionBatches(samples{}, s), (Batches{Try: 30, Held: 15, Cold: 0.25}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := gateBatches(s, s); got != (Batches{}) {
+	if got := admissionBatches(s, s); got != (Batches{}) {
 		t.Errorf("nothing has happened: %+v", got)
 	}
-	if got := gateBatches(nil, nil); got != (Batches{}) {
+	if got := admissionBatches(nil, nil); got != (Batches{}) {
 		t.Errorf("a server without metrics: %+v", got)
 	}
 }

@@ -53,10 +53,10 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
-// gather updates the planner statistics of PostgreSQL. The database is some seconds old, and plans for empty tables would
+// analyze updates the planner statistics of PostgreSQL. The database is some seconds old, and plans for empty tables would
 // be kept until autovacuum analyzes it after a minute; installations that have run longer have statistics. On SQLite nothing
 // gathers statistics, in installations neither.
-func (s *session) gather(ctx context.Context) error {
+func (s *session) analyze(ctx context.Context) error {
 	if s.db.Engine() == sqldb.SQLite {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (s *session) askRedis(ctx context.Context) (f redisFigures, err error) {
 // usage is the CPU time of all processes at one moment.
 type usage map[string]map[int]time.Duration
 
-// look reads the CPU time of all processes that handle orders. It leaves out a part that cannot be read, such as a
+// cpuUsage reads the CPU time of all processes that handle orders. It leaves out a part that cannot be read, such as a
 // database on another machine.
-func (s *session) look(ctx context.Context) usage { return s.lookAt(ctx, s.PID) }
+func (s *session) cpuUsage(ctx context.Context) usage { return s.cpuUsageOf(ctx, s.PID) }
 
-// lookAt is look with another server in place of the product.
-func (s *session) lookAt(ctx context.Context, server int) usage {
+// cpuUsageOf is cpuUsage with another server in place of the product.
+func (s *session) cpuUsageOf(ctx context.Context, server int) usage {
 	groups := []group{{part: "generator", pids: []int{os.Getpid()}}}
 	switch server {
 	case 0:

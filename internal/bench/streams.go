@@ -156,12 +156,12 @@ func (s *session) streams(ctx context.Context) (err error) {
 
 // idle returns the processor time per second while nothing changes.
 func (s *session) idle(ctx context.Context) ([]Cost, error) {
-	costs := s.look(ctx)
+	costs := s.cpuUsage(ctx)
 	if err := wait(ctx, s.Idle); err != nil {
 		return nil, err
 	}
 	// The costs are of Idle, which need not be whole seconds.
-	all := costs.each(s.look(ctx), 1)
+	all := costs.each(s.cpuUsage(ctx), 1)
 	for i := range all {
 		all[i].Micros /= s.Idle.Seconds()
 	}
@@ -235,7 +235,7 @@ func (s *session) delays(
 	change func(ctx context.Context, i int) error,
 ) (d StreamDelay, err error) {
 	var h load.Histogram
-	costs := s.look(ctx)
+	costs := s.cpuUsage(ctx)
 	for i := range changes {
 		followers := of(i)
 		for _, f := range followers {
@@ -260,6 +260,6 @@ func (s *session) delays(
 	}
 	ms := func(t time.Duration) float64 { return float64(t.Microseconds()) / 1000 }
 	d.Changes, d.Events, d.P50, d.P99, d.Max = changes, h.Count(), ms(h.Quantile(0.5)), ms(h.Quantile(0.99)), ms(h.Max())
-	d.CPU = costs.each(s.look(ctx), int64(changes))
+	d.CPU = costs.each(s.cpuUsage(ctx), int64(changes))
 	return d, nil
 }

@@ -138,13 +138,14 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 		VNPay:   func() (orderinghttp.VNPay, bool) { return gateway, true },
 		LINEPay: func() (orderinghttp.LINEPay, bool) { return nil, false },
 	})
-	desk := stocksql.NewReservations(h.db, h.syncer, h.db.Now)
-	t.Cleanup(desk.Stop)
+	reservations := stocksql.NewReservations(h.db, h.syncer, h.db.Now)
+	t.Cleanup(reservations.Stop)
 	stockhttp.Inventory(server.API(), stockhttp.Services{
-		Reservations: &stock.ReservationService{Store: desk, Admission: h.syncer, Now: h.db.Now},
-		Items: &stock.ItemService{Store: desk, Queries: stocksql.New(h.db), Branches: func(context.Context) ([]int64, error) {
-			return []int64{branchID}, nil
-		}},
+		Reservations: &stock.ReservationService{Store: reservations, Admission: h.syncer, Now: h.db.Now},
+		Items: &stock.ItemService{
+			Store: reservations, Queries: stocksql.New(h.db),
+			Branches: func(context.Context) ([]int64, error) { return []int64{branchID}, nil },
+		},
 	})
 	sales := report.NewService(reportsql.New(h.db), h.menus)
 	sales.Cache, sales.Now = &tagcache.Cache{Store: tagcache.NewMemory(h.db.Now)}, h.db.Now

@@ -10,7 +10,7 @@ import (
 )
 
 // The surfaces equal those of the guest app.
-func TestSurfaces(t *testing.T) {
+func TestColours_surfaces_equal_the_apps(t *testing.T) {
 	css := testenv.Must(os.ReadFile("../../web/shared/styles/tokens.css"))(t)
 	for i, name := range []string{"paper", "card", "sunken"} {
 		want := "  --" + name + ": light-dark(" + lightSurfaces[i] + ", " + darkSurfaces[i] + ");"

@@ -1,7 +1,7 @@
 // Package brand manages the restaurant's own brand: its name, accent colour, logo and cover picture, the texts of the
 // welcome page, address and telephone number. Guests see it on their phones and on the public page.
 //
-// The brand is one row of the settings of the house (package settings), so it is stored, locked, audited and followed by
+// The brand is one row of the restaurant's settings (package settings), so it is stored, locked, audited and followed by
 // other processes like a setting. It is not itself a setting, because it has pictures and texts in several languages and
 // no variable of the environment.
 //

@@ -8,19 +8,19 @@ import (
 // Draft applies a batch of changes to a locked cart in memory. It does no I/O.
 type Draft struct {
 	Cart
-	Loaded  Cart   // the cart before the batch
-	Removed []Line // lines to delete
-	changed []Wish // of changed lines
+	Loaded  Cart      // the cart before the batch
+	Removed []Line    // lines to delete
+	changed []LineKey // of changed lines
 }
 
-// Wish is what identifies a line in its cart: a dish with options.
-type Wish struct {
+// LineKey identifies a line in its cart: a dish with options.
+type LineKey struct {
 	DishID  int64
 	Options string
 }
 
-// Wish returns what identifies the line.
-func (l Line) Wish() Wish { return Wish{l.DishID, l.Options} }
+// Key returns the key of the line.
+func (l Line) Key() LineKey { return LineKey{l.DishID, l.Options} }
 
 // NewDraft returns a draft of a cart.
 func NewDraft(c Cart) *Draft {
@@ -34,31 +34,31 @@ func (d *Draft) Changed() bool { return d.Version != d.Loaded.Version }
 
 // ChangedLines returns the new and changed lines in the order of the cart.
 func (d *Draft) ChangedLines() []Line {
-	return slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !slices.Contains(d.changed, l.Wish()) })
+	return slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !slices.Contains(d.changed, l.Key()) })
 }
 
 // Apply applies one change and returns what it concerns. A change that fails leaves the cart as it is.
-func (d *Draft) Apply(c Change, now time.Time) (of Wish, err error) {
+func (d *Draft) Apply(c Change, now time.Time) (of LineKey, err error) {
 	switch {
 	case c.Add != nil:
-		return Wish{c.Add.DishID, c.Add.Options}, d.add(*c.Add, now)
+		return LineKey{c.Add.DishID, c.Add.Options}, d.add(*c.Add, now)
 	case c.Set != nil:
 		i := d.find(c.Set.Line)
 		if i < 0 {
-			return Wish{}, ErrLine
+			return LineKey{}, ErrLine
 		}
 		if err := checkTotal(c.Set.Quantity, d.Lines[i].Quantity, d.units()); err != nil {
-			return Wish{}, err
+			return LineKey{}, err
 		}
 		if d.Lines[i].Quantity != c.Set.Quantity {
 			d.Lines[i].Quantity = c.Set.Quantity
 			d.touchLine(i, now)
 		}
-		return d.Lines[i].Wish(), nil
+		return d.Lines[i].Key(), nil
 	case c.Remove != 0:
 		i := d.find(c.Remove)
 		if i < 0 {
-			return Wish{}, ErrLine
+			return LineKey{}, ErrLine
 		}
 		d.remove(i, now)
 	case c.Empty:
@@ -66,12 +66,12 @@ func (d *Draft) Apply(c Change, now time.Time) (of Wish, err error) {
 			d.remove(len(d.Lines)-1, now)
 		}
 	}
-	return Wish{}, nil
+	return LineKey{}, nil
 }
 
 // add puts units of a dish into the cart, or refuses without a change.
 func (d *Draft) add(a Add, now time.Time) error {
-	i := slices.IndexFunc(d.Lines, func(l Line) bool { return l.Wish() == Wish{a.DishID, a.Options} })
+	i := slices.IndexFunc(d.Lines, func(l Line) bool { return l.Key() == LineKey{a.DishID, a.Options} })
 	var had int64
 	if i >= 0 {
 		had = d.Lines[i].Quantity
@@ -125,8 +125,8 @@ func (d *Draft) find(line int64) int {
 
 func (d *Draft) touchLine(i int, now time.Time) {
 	l := &d.Lines[i]
-	if !slices.Contains(d.changed, l.Wish()) { // one version per transaction
-		d.changed = append(d.changed, l.Wish())
+	if !slices.Contains(d.changed, l.Key()) { // one version per transaction
+		d.changed = append(d.changed, l.Key())
 		l.Version++
 	}
 	d.bumpVersion(now)
@@ -137,7 +137,7 @@ func (d *Draft) remove(i int, now time.Time) {
 	if d.Lines[i].ID != 0 {
 		d.Removed = append(d.Removed, d.Lines[i])
 	}
-	d.changed = slices.DeleteFunc(d.changed, func(w Wish) bool { return w == d.Lines[i].Wish() })
+	d.changed = slices.DeleteFunc(d.changed, func(w LineKey) bool { return w == d.Lines[i].Key() })
 	d.Lines = slices.Delete(d.Lines, i, i+1)
 	d.bumpVersion(now)
 }

@@ -14,7 +14,7 @@ type Store interface {
 	// Cart returns a member's cart, with ID 0 if there is none.
 	Cart(ctx context.Context, user int64) (Cart, error)
 	// Change applies one change and returns the cart after it and the line that it concerns.
-	Change(ctx context.Context, c Change) (Cart, Wish, error)
+	Change(ctx context.Context, c Change) (Cart, LineKey, error)
 	// DishNames returns the names of dishes, whether or not they are on a menu.
 	DishNames(ctx context.Context, dishes []int64) (map[int64]catalog.Texts, error)
 	// FirstBranch returns the first open branch, or the first if none is open, or 0 if there are no branches.
@@ -130,7 +130,7 @@ func (s *Service) change(ctx context.Context, c Change) (View, Item, error) {
 	s.cache.put(after)
 	v, err := s.view(ctx, after, 0)
 	for _, it := range v.Items {
-		if it.Wish() == of {
+		if it.Key() == of {
 			return v, it, err
 		}
 	}

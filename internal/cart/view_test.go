@@ -76,7 +76,7 @@ type viewStore struct {
 
 func (h *viewStore) Cart(context.Context, int64) (Cart, error) { return h.cart, h.err }
 
-func (h *viewStore) Change(_ context.Context, c Change) (Cart, Wish, error) {
+func (h *viewStore) Change(_ context.Context, c Change) (Cart, LineKey, error) {
 	h.changes = append(h.changes, c)
 	d := NewDraft(h.cart)
 	of, err := d.Apply(c, noon)

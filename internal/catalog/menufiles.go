@@ -297,7 +297,7 @@ func (m *MenuFiles) TemplateFile(b Branch, name string) ([]byte, error) {
 	return m.templateFile(b, name, func(string) bool { return true })
 }
 
-// templateFile is TemplateFile with those tax classes that the house has: an owner may have deleted some.
+// templateFile is TemplateFile with those tax classes that the restaurant has: an owner may have deleted some.
 func (m *MenuFiles) templateFile(b Branch, name string, has func(class string) bool) ([]byte, error) {
 	i := slices.IndexFunc(m.Templates, func(t MenuTemplate) bool { return t.Name == name })
 	if i < 0 {

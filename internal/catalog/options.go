@@ -294,7 +294,7 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 		}
 		lines = append(lines, l)
 		paid := l.Qty
-		// The price of a size replaces that of the dish, also if the size is a default.
+		// The price of a size replaces that of the dish, even if the size is a default.
 		if !g.Credit && g.Kind != SizeGroup {
 			// A chosen default is waived up to its quantity of 1, whether it is sent as one choice or as several.
 			if p.Default && !g.DefaultsCharge && !waived[p.ID] {

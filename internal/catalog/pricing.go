@@ -140,7 +140,7 @@ const (
 	codeTooMany = "too_many"
 )
 
-// Check returns an Invalid fault that names every wrong field. classes are the tax classes of the house.
+// Check returns an Invalid fault that names every wrong field. classes are the restaurant's tax classes.
 func (p Pricing) Check(classes []string) error {
 	var wrong fault.Problems
 	p.checkModes(&wrong)

@@ -32,7 +32,7 @@ func ruleFor(rate string, classes ...string) []TaxRule {
 	return all
 }
 
-// The tax classes that every house starts with, see migration 37.
+// The tax classes that every restaurant starts with, see migration 37.
 const (
 	ClassFood      = "FOOD"
 	ClassSoftDrink = "SOFT_DRINK"

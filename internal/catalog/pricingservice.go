@@ -8,7 +8,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// TaxClass is a kind of goods that laws tax differently, such as food or alcohol. The classes belong to the whole house,
+// TaxClass is a kind of goods that laws tax differently, such as food or alcohol. The classes belong to the restaurant,
 // like dishes; each branch assigns rates to them.
 type TaxClass struct {
 	Code   string
@@ -17,7 +17,7 @@ type TaxClass struct {
 	Dishes int64 // number of dishes, without retired ones
 }
 
-// MaxTaxClasses limits the tax classes of a house. Laws distinguish a handful.
+// MaxTaxClasses limits the tax classes of a restaurant. Laws distinguish a handful.
 const MaxTaxClasses = 50
 
 // maxDishesPerRequest limits the dishes whose tax class one request sets.

@@ -161,7 +161,7 @@ func TestLoad_keeps_edited_rows(t *testing.T) {
 	})
 }
 
-// The demo of an earlier release had two branches. It stays as it is, also if a branch was added that has the id of the
+// The demo of an earlier release had two branches. It stays as it is, even if a branch was added that has the id of the
 // demo's third one.
 func TestLoad_keeps_an_earlier_demo(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -43,7 +43,7 @@ func (s *KeySet) Add(keys []string, members []int) {
 	for i, h := range hashes {
 		n := int32(0)
 		if members != nil {
-			n = s.keys[h] + int32(members[i]) //nolint:gosec // a batch has hundreds, a house millions
+			n = s.keys[h] + int32(members[i]) //nolint:gosec // a batch has hundreds, a restaurant millions
 		}
 		s.keys[h] = n
 	}

@@ -254,7 +254,7 @@ func (p *Projector) project(ctx context.Context, w projection) error {
 			return nil
 		}
 		w.refs, w.deleted = lost, nil
-		if n < maxProjectRounds/2 { // two rows with one unique value, which SQL forbids, would loop for ever
+		if n < maxProjectRounds/2 { // two rows with one unique value, which SQL forbids, would loop forever
 			w.refs = append(w.refs, displaced...)
 		}
 	}

@@ -143,7 +143,7 @@ func (v served) unchanged(t *testing.T) {
 // One of two servers is killed while an order of all units has reserved them in the admission cache and waits for the
 // ledger. Its provisional hold in Redis belongs to no order: the other server sells the units at the first attempt, and
 // the retry of the unanswered guest is refused as sold out (I2, I5).
-func TestCrash_between_gate_and_ledger(t *testing.T) {
+func TestCrash_between_cache_and_ledger(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		s := open(t, k, nil)
 		s.quota(pho, 10)

@@ -98,7 +98,7 @@ func TestMailing_survives_kills(t *testing.T) {
 	}, embedded, servers)
 }
 
-// An administrator counts a group, exports it, and writes to it. A member who agreed gets the e-mail in the own language,
+// An administrator counts a group, exports it, and writes to it. A member who agreed gets the e-mail in their own language,
 // and unsubscribes with one click of the mail program, which sends a form without a login.
 func TestMailing(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {

@@ -101,7 +101,7 @@ func TestMail_survives_crashes(t *testing.T) {
 }
 
 // A member's order is confirmed to the address that was entered with it, and its receipt follows the payment. Nothing is
-// sent twice, also not by a broker that delivers an event again after a restart.
+// sent twice, not even by a broker that delivers an event again after a restart.
 func TestMail_order(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
 		m := mailtest.New(t)

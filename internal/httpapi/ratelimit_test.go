@@ -92,7 +92,7 @@ func TestLimit_network(t *testing.T) {
 }
 
 // The headers show the limits that a handler applies itself. Reading a limit takes nothing from it.
-func TestTake(t *testing.T) {
+func TestLimit_headers_of_a_handler(t *testing.T) {
 	h, _ := newLimited(t, func(a *API) {
 		register(a, huma.Operation{Method: http.MethodGet, Path: "/scan", OperationID: "scan"}, Public,
 			func(ctx context.Context, _ *struct{}) (*struct{}, error) {

@@ -188,7 +188,7 @@ func TestSlot(t *testing.T) {
 	}
 }
 
-func TestSlot_gate_keys_of_a_branch_meet(t *testing.T) { // K6
+func TestSlot_admission_keys_of_a_branch_meet(t *testing.T) { // K6
 	rapid.Check(t, func(t *rapid.T) {
 		branch := rapid.Int64Range(0, 9_999_999_999).Draw(t, "branch")
 		want := LeasesDue(branch).Slot()

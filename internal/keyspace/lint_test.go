@@ -41,7 +41,7 @@ func TestLint_sees(t *testing.T) {
 		"long, not indexed":   {func(d *Decl) { d.Pattern = "a:%id%:" + strings.Repeat("b", 40) }, "53 characters"},
 		"derived, no source":  {func(d *Decl) { d.Class, d.Rebuild = Derived, "x" }, "without a source and a rebuilder"},
 		"derived, no rebuild": {func(d *Decl) { d.Class, d.Source = Derived, "x" }, "without a source and a rebuilder"},
-		"guarded for ever": {func(d *Decl) {
+		"guarded forever": {func(d *Decl) {
 			d.Class, d.Source, d.Rebuild, d.TTL = Guarded, "x", "x", TTL{}
 		}, "neither a TTL nor derived"},
 

@@ -68,7 +68,7 @@ type Text struct {
 	Text    string `json:"text"` // plain; an empty line separates paragraphs
 }
 
-// Mailing is an e-mail to a segment. The counts are those of the present.
+// Mailing is an e-mail to a segment. The counts are the current ones.
 type Mailing struct {
 	ID         string
 	Kind       Kind

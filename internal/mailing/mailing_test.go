@@ -400,7 +400,7 @@ func TestMailing_cancel_while_sending(t *testing.T) {
 	})
 }
 
-// E-mails that the server refuses are counted, also if the process died before it recorded that. One that is sent again
+// E-mails that the server refuses are counted, even if the process died before it recorded that. One that is sent again
 // from the console counts as sent.
 func TestMailing_failures(t *testing.T) {
 	each(t, func(h *env) {

@@ -76,7 +76,7 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 			return s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
 		})
 		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
-			s.CartOrdered(g.Branch, g.VisitID) // also if the outcome is unknown: the order may exist
+			s.CartOrdered(g.Branch, g.VisitID) // even if the outcome is unknown: the order may exist
 		}
 		return receipt, err
 	})

@@ -97,7 +97,7 @@ type Search struct {
 }
 
 const (
-	phoneEnd  = 4  // digits that index a telephone number
+	phoneEnd  = 4  // last digits by which a telephone number is found
 	phoneTail = 9  // digits compared; without the country code or the leading 0
 	maxSeries = 27 // letters of a short number: A to Z and AA, 26,973 orders a day
 	maxWords  = 8

@@ -101,7 +101,7 @@ func TestDB_DoMulti_series_that_fails(t *testing.T) {
 }
 
 // BenchmarkDoMulti measures what grouping scripts saves on a single server. Both variants run the same scripts in one
-// exchange.
+// round trip.
 func BenchmarkDoMulti(b *testing.B) {
 	db, _ := redisdbtest.Real(b)
 	for name, s := range map[string]*redisdb.Script{"series": add, "scripts": one} {

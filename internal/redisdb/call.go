@@ -73,7 +73,7 @@ func (db *DB) do(ctx context.Context, cmd Cmd) Reply {
 }
 
 // DoMulti sends commands in one pipeline, in order but not as a transaction. Scripts that are not cached on the server
-// run behind all other commands. The keys may be in different slots. The error is the first failure of the exchange or
+// run behind all other commands. The keys may be in different slots. The error is the first failure of the round trip or
 // of a command; each reply has its own error. A pipeline costs one round trip, however many commands it has. All of
 // them share one time limit.
 func (db *DB) DoMulti(ctx context.Context, cmds ...Cmd) ([]Reply, error) {

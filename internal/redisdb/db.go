@@ -162,7 +162,7 @@ func (db *DB) connect() (rueidis.Client, error) {
 	return c, nil // the first command reports a failed first dial
 }
 
-// send performs one exchange with the server. It applies the time limit, the breaker and the metrics to every call. A
+// send performs one round trip with the server. It applies the time limit, the breaker and the metrics to every call. A
 // call is not queued while the server is down: its caller can respond without Redis, and a queue would only delay it.
 func (db *DB) send(ctx context.Context, name string, call func(context.Context, rueidis.Client) error) error {
 	c := db.client.Load()
@@ -202,7 +202,7 @@ const (
 	// that wait for it still end after Config.Timeout.
 	dialTimeout = 500 * time.Millisecond
 
-	// The client closes a connection whose exchange takes longer, with all calls on it. It must not do so before the
+	// The client closes a connection whose round trip takes longer, with all calls on it. It must not do so before the
 	// slowest call has reached its own limit, or one slow call would fail its neighbours.
 	writeTimeout = time.Second
 

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// inspectTimeout limits one exchange of an inspection. It is long, because a busy server replies late and no request
+// inspectTimeout limits one round trip of an inspection. It is long, because a busy server replies late and no request
 // waits.
 const inspectTimeout = 10 * time.Second
 
@@ -30,7 +30,7 @@ type Inspector struct {
 func (db *DB) Inspect(ctx context.Context) (*Inspector, error) {
 	option := db.option
 	option.ConnWriteTimeout = inspectTimeout // rueidis limits replies by it as well
-	// Few exchanges run at once. Allocating the default ring of 1,024 entries takes longer than an exchange.
+	// Few round trips run at once. Allocating the default ring of 1,024 entries takes longer than a round trip.
 	option.RingScaleEachConn = 4
 	client, err := rueidis.NewClient(option)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *reader) on(key, verb string, args ...string) rueidis.Completed {
 	return r.conn.B().Arbitrary(verb).Keys(r.namespace.Raw(key)).Args(args...).Build()
 }
 
-// send sends commands in one exchange. The refusal of a single command stays in its result.
+// send sends commands in one round trip. The refusal of a single command stays in its result.
 func (r *reader) send(ctx context.Context, name string, cmds []rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if len(cmds) == 0 {
 		return nil, nil
@@ -120,7 +120,7 @@ func lifeOf(ms int64) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// States returns the type and the TTL of keys in one exchange.
+// States returns the type and the TTL of keys in one round trip.
 func (r *reader) States(ctx context.Context, keys []string) ([]State, error) {
 	cmds := make([]rueidis.Completed, 0, 2*len(keys))
 	for _, key := range keys {
@@ -160,7 +160,7 @@ var lengthCommands = map[keyspace.Type]string{
 	keyspace.Stream: "XLEN",
 }
 
-// Lengths returns the lengths of keys in one exchange: bytes of a string, and members, fields or entries of other types.
+// Lengths returns the lengths of keys in one round trip: bytes of a string, and members, fields or entries of other types.
 // A key that was deleted or replaced meanwhile has the length 0, and so has a type that has none.
 func (r *reader) Lengths(ctx context.Context, keys []KeyInfo) ([]int64, error) {
 	cmds := seq.Map(keys, func(k KeyInfo) rueidis.Completed {
@@ -178,7 +178,7 @@ func (r *reader) Lengths(ctx context.Context, keys []KeyInfo) ([]int64, error) {
 	return lengths, err
 }
 
-// numbers sends commands in one exchange and returns their replies; 0 for one that is refused.
+// numbers sends commands in one round trip and returns their replies; 0 for one that is refused.
 func (r *reader) numbers(ctx context.Context, name string, cmds []rueidis.Completed) ([]int64, error) {
 	results, err := r.send(ctx, name, cmds)
 	return seq.Map(results, func(r rueidis.RedisResult) int64 {

@@ -105,9 +105,9 @@ func (m *Master) Walk(ctx context.Context, match string, lookup func(key string)
 		if err != nil {
 			return err
 		}
-		// A page of SCAN may exceed COUNT. Chunks bound what one exchange keeps in memory on both sides.
+		// A page of SCAN may exceed COUNT. Chunks bound what one round trip keeps in memory on both sides.
 		for keys := range slices.Chunk(found.Elements, 2*scanCount) {
-			page, err := m.look(ctx, keys, lookup)
+			page, err := m.inspect(ctx, keys, lookup)
 			if err != nil {
 				return err
 			}
@@ -134,8 +134,8 @@ func (m *Master) scan(ctx context.Context, cursor uint64, match string) (rueidis
 	return found, translate("SCAN", classify(err), err)
 }
 
-// look reads the data of keys in one exchange. A second exchange reads the types that the replies did not reveal.
-func (m *Master) look(ctx context.Context, keys []string, lookup func(string) Lookup) ([]KeyInfo, error) {
+// inspect reads the data of keys in one round trip. A second round trip reads the types that the replies did not reveal.
+func (m *Master) inspect(ctx context.Context, keys []string, lookup func(string) Lookup) ([]KeyInfo, error) {
 	page, lookups := make([]KeyInfo, len(keys)), make([]Lookup, len(keys))
 	cmds := make([]rueidis.Completed, 0, 2*len(keys))
 	for i, key := range keys {

@@ -9,9 +9,9 @@ type MemberDay struct {
 	Daily, Weekly, Monthly, Returning int64
 }
 
-// MemberFigures returns the figures of members of the whole house; a member belongs to no branch. Package app implements
+// MemberFigures returns the figures of all members; a member belongs to no branch. Package app implements
 // it with package analytics.
 type MemberFigures interface {
-	// MemberDays returns the figures of each date up to the present one, both ends included.
+	// MemberDays returns the figures of each date up to the current one, both ends included.
 	MemberDays(ctx context.Context, from, to string) ([]MemberDay, error)
 }

@@ -184,7 +184,7 @@ func (s Span) OffsetPeriods() ([]OffsetPeriod, error) {
 		}
 		t = end
 	}
-	// If the start hour of the day was changed, orders of a date may lie outside the date's present interval.
+	// If the start hour of the day was changed, orders of a date may lie outside the date's current interval.
 	all[0].Start, all[len(all)-1].End = 0, math.MaxInt64
 	return all, nil
 }

@@ -1,4 +1,4 @@
-// Package settings manages the settings that belong to the house and that its owner changes in the console: the public
+// Package settings manages the settings that belong to the restaurant and that its owner changes in the console: the public
 // URL, payment windows, the mail server and the accounts at payment gateways. They are stored in SQL. A value that a
 // process gets from a flag, the environment or its configuration file takes precedence over the stored one.
 //

@@ -58,8 +58,8 @@ func (c *RecipeService) SetRecipe(ctx context.Context, actor authz.Actor, item i
 	return err
 }
 
-// OptionRecipe returns the stock that one unit of an option consumes in a branch. Options belong to the house and stock to
-// a branch, so an option has a recipe in each branch.
+// OptionRecipe returns the stock that one unit of an option consumes in a branch. Options are the restaurant's, stock is
+// a branch's, so an option has a recipe in each branch.
 func (c *RecipeService) OptionRecipe(ctx context.Context, actor authz.Actor, branch, option int64) ([]SKULine, error) {
 	if !actor.Sees(branch) {
 		return nil, ErrBranchNotFound

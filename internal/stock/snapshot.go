@@ -24,7 +24,7 @@ type LevelSnapshot struct {
 // SnapshotCache stores snapshots for a while; stockredis.SnapshotCache implements it. It may lose or delay entries: At
 // states the age of a snapshot, and SQL has the levels.
 type SnapshotCache interface {
-	// Read returns the snapshots that exist, in one exchange.
+	// Read returns the snapshots that exist, in one round trip.
 	Read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error)
 	Write(ctx context.Context, snapshots []LevelSnapshot) error
 }

@@ -32,7 +32,7 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 		case s.NoDocuments:
 			x.Whole, x.Note = true, noDocuments
 		case !s.Redis.Up():
-			x.Note = "Redis is out of reach; SQL is asked meanwhile."
+			x.Note = "Redis is out of reach; documents are read from SQL meanwhile."
 		case x.Documents > MaxDocuments:
 			x.Note = "There are too many documents to compare within a request. Use the command comanda index verify."
 		default:

@@ -14,7 +14,7 @@ var (
 // Kind is what a value is.
 type Kind = keyspace.CacheKind
 
-// The kinds.
+// The kinds of values.
 const (
 	Detail = keyspace.CacheDetail
 	List   = keyspace.CacheList

@@ -161,7 +161,7 @@ func (c *Cache) fill(
 ) ([]byte, Result, error) {
 	done := false
 	defer func() {
-		if !done { // also after a panic, so that others need not wait for the lease to end
+		if !done { // even after a panic, so that others need not wait for the lease to end
 			_ = c.Store.Release(context.WithoutCancel(ctx), e, token)
 		}
 	}()

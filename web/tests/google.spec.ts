@@ -75,7 +75,7 @@ test('a guest becomes a member with Google, and a member connects it', async ({ 
     await page.goto(`${server.url}/shop/login?to=/shop/account`)
     await checkAccessibility(page, 'the login with Google')
     await page.getByRole('button', { name: 'Continue with Google' }).click()
-    await expect(page.getByRole('alert')).toHaveText('You have not signed in with Google.')
+    await expect(page.getByRole('alert')).toHaveText('You haven’t logged in with Google.')
     issuer.refuses = false
     await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
     await page.goto(`${server.url}/shop/login?to=/shop/account`)

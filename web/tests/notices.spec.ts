@@ -81,6 +81,6 @@ test('a message of a push service becomes a notification in its language while n
     }
     return said
   })
-  const titles = ['Order A-012 is ready', 'Đơn A-012 đã sẵn sàng', '訂單 A-012 準備好了', 'Order A-012 is ready']
+  const titles = ['Order A-012 is ready', 'Đơn A-012 đã sẵn sàng', '訂單 A-012 的餐點已準備好', 'Order A-012 is ready']
   expect(shown).toEqual(titles.map((title) => [title, 'o1', '/app/orders/o1']))
 })

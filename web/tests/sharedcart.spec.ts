@@ -34,10 +34,10 @@ test('two phones fill the cart of their table, and one orders everything', async
   await expect(lines(an, 'You').getByRole('group')).toContainText('2', soon)
   await checkAccessibility(an, 'the cart of a table')
 
-  // The guest orders only the own dishes, or everything.
+  // The guest orders only their own dishes, or everything.
   await cartOf(an).getByRole('radio', { name: 'Only mine' }).check()
   await expect(cartOf(an).getByText('not in this order')).toBeVisible()
-  await checkAccessibility(an, 'the own part of the cart')
+  await checkAccessibility(an, 'the guest’s own part of the cart')
   await cartOf(an).getByRole('radio', { name: 'Everything' }).check()
   await cartOf(an).getByRole('radio', { name: /Pay at the counter/ }).check()
   await an.getByRole('button', { name: /Order and pay/ }).click()

@@ -25,7 +25,7 @@ test('an owner flags a member who did not come, and removes the flag', async ({ 
   await dialog.getByRole('button', { name: 'Close' }).click()
   await expect(row).toContainText('Trust 80')
 
-  // A notice is shown for its whole time, also if it follows another one.
+  // A notice is shown for its whole time, even if it follows another one.
   await page.clock.fastForward(5000)
   await expect(page.getByText('Flag added')).toHaveCount(0)
   await row.getByRole('button', { name: 'Flags' }).click()

@@ -88,7 +88,7 @@ test('guests see what is popular, and the manager what guests look at', async ({
   await checkAccessibility(page, 'report of carts')
 })
 
-test('a member sees the own history and deletes it', async ({ page, server }) => {
+test('a member sees and deletes their own history', async ({ page, server }) => {
   await join(server, 'lan@views.example')
   await join(server, 'minh@views.example')
   await logIn(page, server, 'lan@views.example')

@@ -92,7 +92,7 @@ func actorOf(u account.User) authz.Actor {
 	return authz.Actor{Kind: authz.Account, UserID: u.ID, Role: u.Role}
 }
 
-// A person gets one account at the first sign-in, without a password, and the same one later, also after the address at
+// A person gets one account at the first sign-in, without a password, and the same one later, even after the address at
 // Google has changed (002-A13). Any process may end a sign-in that another has begun.
 func TestGoogle_002_A13_creates_one_account(t *testing.T) {
 	each(t, func(h *env) {

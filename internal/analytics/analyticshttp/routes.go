@@ -172,7 +172,7 @@ type onlineBranch struct {
 
 type onlineView struct {
 	Minutes  int            `json:"minutes" doc:"A phone is here for so long after its last request."`
-	Members  int64          `json:"members" doc:"Members in the whole house, wherever they are."`
+	Members  int64          `json:"members" doc:"Members of the restaurant, wherever they are."`
 	Branches []onlineBranch `json:"branches" doc:"The branches that you may see."`
 }
 

@@ -158,7 +158,7 @@ func TestViews_are_limited_per_device(t *testing.T) {
 	s.want("204", "an", "POST", "/cis/views", `{"viewed":["101"]}`)
 }
 
-// A member reads and deletes the own history; no request names another member.
+// Members read and delete their own history; no request names another member.
 func TestHistory_is_the_members_own(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := open(t, db)

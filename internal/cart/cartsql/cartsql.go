@@ -49,7 +49,7 @@ type Store struct {
 
 type changeResult struct {
 	cart cart.Cart
-	of   cart.Wish
+	of   cart.LineKey
 	err  error
 }
 
@@ -83,7 +83,7 @@ func (s *Store) Cart(ctx context.Context, user int64) (cart.Cart, error) {
 }
 
 // Change implements cart.Store.
-func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, cart.Wish, error) {
+func (s *Store) Change(ctx context.Context, c cart.Change) (cart.Cart, cart.LineKey, error) {
 	r, err := s.changes.Do(ctx, c)
 	return r.cart, r.of, outcome(err, r.err)
 }

@@ -156,15 +156,15 @@ func queueDeleteLines(tx sqldb.Tx, removed []cart.Line) []documentsql.Deletion {
 func writeLines(ctx context.Context, tx sqldb.Tx, dirty []*cart.Draft) error {
 	type place struct {
 		cart int64
-		of   cart.Wish
+		of   cart.LineKey
 	}
 	at := map[place]*cart.Line{}
 	var rows []place
 	hasNew := false
 	for _, d := range dirty {
 		for _, t := range d.ChangedLines() {
-			p := place{d.ID, t.Wish()}
-			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.Wish() == t.Wish() })
+			p := place{d.ID, t.Key()}
+			i := slices.IndexFunc(d.Lines, func(l cart.Line) bool { return l.Key() == t.Key() })
 			at[p], rows, hasNew = &d.Lines[i], append(rows, p), hasNew || t.ID == 0
 		}
 	}

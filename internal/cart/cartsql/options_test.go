@@ -20,7 +20,7 @@ func TestStore_lines_with_options(t *testing.T) {
 			c, of := testenv.Must2(h.Store.Change(t.Context(), cart.Change{UserID: member.UserID, Add: &cart.Add{
 				DishID: 101, Quantity: 1, Price: 1000, Options: options,
 			}}))(t)
-			if want := (cart.Wish{DishID: 101, Options: options}); of != want {
+			if want := (cart.LineKey{DishID: 101, Options: options}); of != want {
 				t.Errorf("the change concerns %+v, want %+v", of, want)
 			}
 			return c

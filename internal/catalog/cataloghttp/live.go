@@ -19,7 +19,7 @@ type Guests interface {
 	BranchOf(ctx context.Context, token string) (branch int64, key string, err error)
 	// CartVersion returns the version of the cart that the phones of the token's table fill together.
 	CartVersion(ctx context.Context, token string) (int64, error)
-	// FollowCart makes changed receive also when that cart changes, until leave is called.
+	// FollowCart makes changed also receive when that cart changes, until leave is called.
 	FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error)
 }
 

@@ -87,7 +87,7 @@ func selectTaxClasses(ctx context.Context, c sqldb.Conn) ([]catalog.TaxClass, er
 	}), stmt("tax_class_list"))
 }
 
-// TaxClasses returns the tax classes of the house in their order.
+// TaxClasses returns the restaurant's tax classes in their order.
 func (s *Store) TaxClasses(ctx context.Context) ([]catalog.TaxClass, error) {
 	return selectTaxClasses(ctx, s.db)
 }

@@ -15,8 +15,8 @@ import (
 // server refuses unknown names with its prefix.
 const Variable = "COMANDA_FAULTCLOCK_FILE"
 
-// look is how long one read of the file is used: the clock is read many times a millisecond.
-const look = 5 * time.Millisecond
+// readInterval is how long one read of the file is used: the clock is read many times a millisecond.
+const readInterval = 5 * time.Millisecond
 
 func init() { //nolint:gochecknoinits // before the server looks into its environment
 	name := os.Getenv(Variable)
@@ -40,7 +40,7 @@ type file struct {
 func (f *file) shift() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.seen.Elapsed() < look {
+	if f.seen.Elapsed() < readInterval {
 		return f.by
 	}
 	f.seen = clock.Start()

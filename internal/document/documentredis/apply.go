@@ -39,7 +39,7 @@ func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	return err
 }
 
-// applyRun is the three exchanges of a batch of documents.
+// applyRun is the three round trips of a batch of documents.
 type applyRun struct {
 	*Store
 	writes  []write
@@ -68,7 +68,7 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 
 var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
 
-// begin is the first exchange. It also raises the counters: a counter may be higher than the ids of the documents,
+// begin is the first round trip. It also raises the counters: a counter may be higher than the ids of the documents,
 // never lower.
 func (r *applyRun) begin(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
@@ -142,7 +142,7 @@ func (r *applyRun) addLeftovers() {
 	}
 }
 
-// rememberUncertain stores the entries that a failed exchange may have added. The memo may already belong to a
+// rememberUncertain stores the entries that a failed round trip may have added. The memo may already belong to a
 // newer writer, which does not list them. It returns the documents to project again.
 func (r *applyRun) rememberUncertain() []document.Ref {
 	r.mu.Lock()
@@ -177,7 +177,7 @@ func (r *applyRun) settled() {
 	}
 }
 
-// updateIndexes is the second exchange: the lists and index entries, members of one set together.
+// updateIndexes is the second round trip: the lists and index entries, members of one set together.
 func (r *applyRun) updateIndexes(ctx context.Context) (err error) {
 	o := newIndexOps()
 	var entities []*document.Entity
@@ -209,7 +209,7 @@ func (r *applyRun) updateIndexes(ctx context.Context) (err error) {
 	}
 	cmds := o.commands()
 	replies, err := r.send(ctx, cmds)
-	// A key of another type fails the exchange. Such keys are deleted, and all commands are repeated.
+	// A key of another type fails the round trip. Such keys are deleted, and all commands are repeated.
 	if isWrongType(err) {
 		replies, err = r.replaceWrongTypes(ctx, cmds)
 	}
@@ -239,7 +239,7 @@ func isWrongType(err error) bool {
 }
 
 // replaceWrongTypes deletes keys that have another type than declared and repeats the commands, which are idempotent.
-// Other programs have written such keys; without the deletion they would block the projection for ever.
+// Other programs have written such keys; without the deletion they would block the projection forever.
 func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	repairs := seq.Map(cmds, func(c redisdb.Cmd) redisdb.Cmd {
 		return repairScript.Command([]keyspace.Key{c.Key()}, string(c.Key().Decl().Type))
@@ -250,7 +250,7 @@ func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([
 	return r.send(ctx, cmds)
 }
 
-// finish is the third exchange. A write without removed entries only reads the memo, or the JSON that shows as much. That is
+// finish is the third round trip. A write without removed entries only reads the memo, or the JSON that shows it. That is
 // much cheaper than a script. A tombstone may keep its removed entries, because it expires.
 func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd

@@ -2,7 +2,7 @@
 // with the document's version and the list of its index entries. An order and its lines have none as long as their JSON
 // shows both; then "memo" below means what the JSON shows.
 //
-// A document is written in three exchanges, each shared by hundreds of documents. BEGIN writes the JSON and the memo,
+// A document is written in three round trips, each shared by hundreds of documents. BEGIN writes the JSON and the memo,
 // unless the memo has a newer version, and returns the index entries that the document had before. Then entries are
 // added and removed, on all nodes that have them. FINISH checks the memo once more. If it has another version by then,
 // a newer writer has overtaken this one: the entries that the newer memo does not list are removed, and the document

@@ -30,7 +30,7 @@ var (
 // Store implements document.Writer, document.Cache, document.Markers and document.Mirror on Redis.
 type Store struct {
 	db          *redisdb.DB
-	step        int // commands in one exchange
+	step        int // most commands of one round trip
 	markerSlots [keyspace.MarkerCount]int
 
 	lists listSizes
@@ -39,8 +39,8 @@ type Store struct {
 	doubts map[document.Ref][]document.IndexEntry // entries that may have to be removed, see applyRun.rememberUncertain
 }
 
-// An exchange is bounded in commands and bytes, so that it ends well within the time-out of package redisdb. Guests'
-// calls wait behind exchanges, so all workers of a rebuild together must occupy a server for less than that time-out.
+// A round trip is bounded in commands and bytes, so that it ends well within the time-out of package redisdb. Guests'
+// calls wait behind round trips, so all workers of a rebuild together must occupy a server for less than that time-out.
 // The embedded store runs a script in a tenth of a millisecond, a Redis server in some ten microseconds.
 const (
 	stepServer   = 256
@@ -64,7 +64,7 @@ func New(db *redisdb.DB) *Store {
 // Up reports whether Redis is likely to answer.
 func (s *Store) Up() bool { return s.db.Up() }
 
-// send is DoMulti in exchanges of bounded size. After an error, later exchanges are not sent.
+// send is DoMulti in round trips of bounded size. After an error, later round trips are not sent.
 func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, error) {
 	all := make([]redisdb.Reply, 0, len(cmds))
 	for len(cmds) > 0 {
@@ -79,7 +79,7 @@ func (s *Store) send(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Reply, 
 	return all, nil
 }
 
-// exchangeSize returns how many of the commands share an exchange, at least one.
+// exchangeSize returns how many of the commands share a round trip, at least one.
 func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	bytes := 0
 	for i, c := range cmds {
@@ -90,7 +90,7 @@ func (s *Store) exchangeSize(cmds []redisdb.Cmd) int {
 	return len(cmds)
 }
 
-// texts reads the values of keys like redisdb.DB.Texts, in exchanges of bounded size.
+// texts reads the values of keys like redisdb.DB.Texts, in round trips of bounded size.
 func (s *Store) texts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	all := make([]string, 0, len(keys))
 	for batch := range slices.Chunk(keys, s.step) {

@@ -238,7 +238,7 @@ func TestStore_lists_relations_counters(t *testing.T) {
 	})
 }
 
-// The next writer repairs everything that a writer leaves behind when it dies between its exchanges.
+// The next writer repairs everything that a writer leaves behind when it dies between its round trips.
 func TestStore_interrupted_writers(t *testing.T) {
 	old := documenttest.Values{"email": "old@example.com", "city": "old"}
 	dying := documenttest.Values{"email": "dying@example.com", "city": "dying"}
@@ -389,7 +389,7 @@ func TestStore_racing_writers(t *testing.T) {
 
 func digit(n int) string { return string(rune('0' + n)) }
 
-// An exchange with Redis is bounded in commands and bytes, and no command is left out.
+// A round trip with Redis is bounded in commands and bytes, and no command is left out.
 func TestStore_exchangeSize(t *testing.T) {
 	s := &Store{step: stepServer}
 	cmds := func(n, size int) []redisdb.Cmd {

@@ -253,7 +253,10 @@ func newWholeNode(s *huma.Schema, kind text.Kind) *wholeNode {
 
 // newStringNode copies the lengths out of the schema, so that most texts are checked without the validator.
 func newStringNode(s *huma.Schema, kind text.Kind) *stringNode {
-	n := &stringNode{schema: s, kind: kind, maxLen: math.MaxInt, ask: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0}
+	n := &stringNode{
+		schema: s, kind: kind, maxLen: math.MaxInt,
+		constrained: s.Pattern != "" || s.Format != "" || len(s.Enum) > 0,
+	}
 	if s.MinLength != nil {
 		n.minLen = *s.MinLength
 	}
@@ -268,7 +271,7 @@ func newStringNode(s *huma.Schema, kind text.Kind) *stringNode {
 func newIntNode(s *huma.Schema) *intNode {
 	n := &intNode{
 		schema: s, lo: -maxInteger, hi: maxInteger,
-		ask: s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil || len(s.Enum) > 0,
+		constrained: s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil || len(s.Enum) > 0,
 	}
 	if s.Minimum != nil {
 		n.lo = int64(math.Ceil(max(*s.Minimum, -maxInteger)))

@@ -48,7 +48,7 @@ type stringNode struct {
 	schema         *huma.Schema
 	kind           text.Kind
 	minLen, maxLen int
-	ask            bool // the schema has constraints beyond lengths
+	constrained    bool // the schema has constraints beyond lengths
 }
 
 func (n *stringNode) decode(s *state, v reflect.Value) bool {
@@ -70,7 +70,7 @@ func (n *stringNode) decode(s *state, v reflect.Value) bool {
 		return true
 	}
 	// The validator is called only if it will find an error, or if the schema has rules that this node does not check.
-	if count := utf8.RuneCountInString(str); n.ask || count < n.minLen || count > n.maxLen {
+	if count := utf8.RuneCountInString(str); n.constrained || count < n.minLen || count > n.maxLen {
 		s.validate(n.schema, str)
 	}
 	v.SetString(str)
@@ -95,9 +95,9 @@ func (n *boolNode) decode(s *state, v reflect.Value) bool {
 }
 
 type intNode struct {
-	schema *huma.Schema
-	lo, hi int64
-	ask    bool // the schema has constraints beyond inclusive limits
+	schema      *huma.Schema
+	lo, hi      int64
+	constrained bool // the schema has constraints beyond inclusive limits
 }
 
 func (n *intNode) decode(s *state, v reflect.Value) bool {
@@ -117,7 +117,7 @@ func (n *intNode) decode(s *state, v reflect.Value) bool {
 		s.fail(msgRange)
 		return true
 	}
-	if (n.ask || i < n.lo || i > n.hi) && !s.validate(n.schema, float64(i)) {
+	if (n.constrained || i < n.lo || i > n.hi) && !s.validate(n.schema, float64(i)) {
 		return true
 	}
 	switch {

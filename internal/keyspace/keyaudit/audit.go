@@ -30,7 +30,7 @@ type Options struct {
 const (
 	defaultSamples = 10
 
-	// recheckPause is far longer than an update in progress: the commands of one exchange, or a document and its index
+	// recheckPause is far longer than an update in progress: the commands of one round trip, or a document and its index
 	// entries.
 	recheckPause = time.Second
 )

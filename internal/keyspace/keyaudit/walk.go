@@ -55,7 +55,7 @@ func (a *auditor) first(w *walk, page []redisdb.KeyInfo) error {
 	return err
 }
 
-// measure reads the lengths of a page's keys in one exchange. It is how the largest keys are found: MEMORY USAGE of every
+// measure reads the lengths of a page's keys in one round trip. It is how the largest keys are found: MEMORY USAGE of every
 // key would cost the server more than the rest of the scan.
 func (w *walk) measure(page []redisdb.KeyInfo) error {
 	lengths, err := w.master.Lengths(w.ctx, page)
@@ -220,7 +220,7 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 	return nil
 }
 
-// pageSize is how many suspects are read in one exchange, as many as keys in a page of SCAN.
+// pageSize is how many suspects are read in one round trip, as many as keys in a page of SCAN.
 const pageSize = 1000
 
 // recheckSuspects reports for each suspect of a kind whether it is still wrong. A key that was deleted is not wrong any

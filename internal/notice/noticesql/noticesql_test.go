@@ -188,7 +188,7 @@ func TestConsumer_once(t *testing.T) {
 	})
 }
 
-// N2: a member does not see another member's notices, nor those of a visit or a branch that is not the own. Staff see the kinds
+// N2: a member does not see another member's notices, nor those of another visit or branch. Staff see the kinds
 // that they may act on.
 func TestNotices_are_seen_by_their_audience_only(t *testing.T) {
 	each(t, func(t *testing.T, h *env) {

@@ -486,7 +486,7 @@ func (m *machine) settleAll(t *rapid.T) {
 	testenv.Must(m.svc.ExpireOverdue(context.Background()))(t)
 	for _, c := range m.restaurant.Counts(t) {
 		if c.Held != 0 {
-			t.Fatalf("%d of item %d are held for ever", c.Held, c.Item)
+			t.Fatalf("%d of item %d are held forever", c.Held, c.Item)
 		}
 	}
 	m.converge(t)

@@ -17,7 +17,7 @@ type memberDay struct {
 
 type membersView struct {
 	Head
-	Days []memberDay `json:"days" doc:"Of the whole house, because a member belongs to no branch; none after today."`
+	Days []memberDay `json:"days" doc:"Of the whole restaurant, because a member belongs to no branch; none after today."`
 }
 
 func (r routes) members(ctx context.Context, _ *Span, s report.Span) (membersView, error) {

@@ -129,14 +129,14 @@ func (memberFigures) MemberDays(_ context.Context, from, to string) ([]report.Me
 	}, nil
 }
 
-func serve(t *testing.T, desk *report.Service) *reportServer {
+func serve(t *testing.T, service *report.Service) *reportServer {
 	t.Helper()
-	desk.Members = memberFigures{}
+	service.Members = memberFigures{}
 	conf := httpapi.Default()
 	conf.ServiceToken = token
 	s := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	s.SetAuthenticator(authzhttp.Authenticator{})
-	Register(s.API(), desk)
+	Register(s.API(), service)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return &reportServer{t, web.URL}
@@ -286,7 +286,7 @@ func TestReports_csv(t *testing.T) {
 	}
 }
 
-func TestHarmless(t *testing.T) {
+func TestEscapeFormula(t *testing.T) {
 	for cell, want := range map[string]string{
 		"": "", "Phở": "Phở", "=1+1": "'=1+1", "+84": "'+84", "-1": "-1", "-1.5": "-1.5", "-cmd": "'-cmd", "@x": "'@x",
 		"\t=1": "'\t=1", "\r=1": "'\r=1", "1=1": "1=1", "--1": "'--1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",

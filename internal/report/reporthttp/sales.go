@@ -10,7 +10,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// Hourly is the orders of an hour, of one day of the week or of all.
+// Hourly counts the orders of one hour of the day, either on one day of the week or on all days.
 type Hourly struct {
 	Hour   int   `json:"hour" doc:"Branch local time, 0 to 23."`
 	Placed int64 `json:"placed"`

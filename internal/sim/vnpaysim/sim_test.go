@@ -77,7 +77,7 @@ func (h *merchant) control(method, contentType, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-func TestControl(t *testing.T) {
+func TestSimulator_faults_by_HTTP(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	status, text := h.control(http.MethodPut, "application/json", `{"faults":{"repeat":1,"corrupt":"upper"}}`)
@@ -151,7 +151,7 @@ func TestClose(t *testing.T) {
 }
 
 // Many concurrent guests: each payment is captured once and reported to the merchant once.
-func TestCrowd(t *testing.T) {
+func TestSimulator_many_guests(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 1, AtOnce: true})
 	var all errgroup.Group

@@ -18,7 +18,7 @@ import (
 )
 
 // Each action of the page, with the messages that the merchant receives in their order.
-func TestActions(t *testing.T) {
+func TestPage_actions(t *testing.T) {
 	for _, c := range []struct {
 		action  string
 		story   string
@@ -114,7 +114,7 @@ func TestQuota_ten_concurrent_orders(t *testing.T) {
 	}
 }
 
-func TestRepeated(t *testing.T) {
+func TestNotice_repeated(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Repeat: 2})
 	id, page := h.begin()
@@ -126,7 +126,7 @@ func TestRepeated(t *testing.T) {
 }
 
 // A lost notice is sent again five minutes later, until it is confirmed.
-func TestLost(t *testing.T) {
+func TestNotice_is_sent_again_until_confirmed(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 2})
 	id, page := h.begin()
@@ -140,7 +140,7 @@ func TestLost(t *testing.T) {
 }
 
 // The merchant has queried the result before any notification: it answers 02, and VNPay stops.
-func TestKnownBefore(t *testing.T) {
+func TestNotice_of_a_payment_known_before(t *testing.T) {
 	h := newMerchant(t)
 	h.faults(vnpaysim.Faults{Lose: 1})
 	id, page := h.begin()
@@ -159,7 +159,7 @@ func TestKnownBefore(t *testing.T) {
 }
 
 // The merchant's database is unavailable: it answers 99, and five minutes later the same notification succeeds.
-func TestDown(t *testing.T) {
+func TestNotice_is_sent_again_after_a_failure(t *testing.T) {
 	h := newMerchant(t)
 	h.breakDown(true)
 	id, page := h.begin()
@@ -172,7 +172,7 @@ func TestDown(t *testing.T) {
 }
 
 // VNPay stops after ten attempts.
-func TestTries(t *testing.T) {
+func TestNotice_stops_after_ten_attempts(t *testing.T) {
 	h := newMerchant(t)
 	h.breakDown(true)
 	_, page := h.begin()
@@ -253,7 +253,7 @@ func TestWindow(t *testing.T) {
 }
 
 // A guest can choose, within the window, to pay after it.
-func TestLate(t *testing.T) {
+func TestPayment_after_the_window(t *testing.T) {
 	h := newMerchant(t)
 	id, page := h.begin()
 	for range 2 { // a second press changes nothing

@@ -1,4 +1,4 @@
--- Returns the statements that restore the present rows and sequences of a database. They need disabled triggers and
+-- Returns the statements that restore the current rows and sequences of a database. They need disabled triggers and
 -- foreign keys.
 WITH tables AS (
 	SELECT format('%I', relname) AS name,

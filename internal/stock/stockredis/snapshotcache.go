@@ -17,7 +17,7 @@ type SnapshotCache struct{ db *redisdb.DB }
 // NewSnapshotCache returns a snapshot cache on a connection.
 func NewSnapshotCache(db *redisdb.DB) *SnapshotCache { return &SnapshotCache{db} }
 
-// Read returns the snapshots that exist, in one exchange.
+// Read returns the snapshots that exist, in one round trip.
 func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
 	replies, err := h.db.DoMulti(ctx, seq.Map(skus, func(sku string) redisdb.Cmd {
 		return redisdb.Command("HMGET", keyspace.HotInventory(branch, sku), "available", "lastUpdate")
@@ -53,7 +53,7 @@ func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
 	return g, err == nil
 }
 
-// Write stores snapshots for stock.MaxSnapshotAge, all in one exchange.
+// Write stores snapshots for stock.MaxSnapshotAge, all in one round trip.
 func (h *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
 	_, err := h.db.DoMulti(ctx, seq.Map(snapshots, func(g stock.LevelSnapshot) redisdb.Cmd {
 		return hotScript.Command([]keyspace.Key{keyspace.HotInventory(g.Branch, g.SKU)},

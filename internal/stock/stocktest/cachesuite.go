@@ -334,7 +334,8 @@ func readScope(f *CacheFixture) {
 	testenv.Equal(f, known, f.states(f.Scope, epoch, []string{held.ID, paid.ID, uid.New(f.Now)}))
 }
 
-// Each test below covers a mistake in the reference documents' scripts.
+// Each test below covers a mistake in the reference documents' scripts. The comment beside its name states the effect
+// that the mistake had.
 func cancelTwice(f *CacheFixture) { // turned 10 units into 13
 	h := f.NewHold(stock.Line{Item: Noodles, Qty: 3})
 	f.WantTry(h, stock.Admitted)

@@ -3965,7 +3965,7 @@ export interface components {
             branches: components["schemas"]["AnalyticsOnlineBranch"][];
             /**
              * Format: int64
-             * @description Members in the whole house, wherever they are.
+             * @description Members of the restaurant, wherever they are.
              */
             members: number;
             /**
@@ -7340,7 +7340,7 @@ export interface components {
             branchId: string;
             /** @description All amounts are in its smallest unit. */
             currency: string;
-            /** @description Of the whole house, because a member belongs to no branch; none after today. */
+            /** @description Of the whole restaurant, because a member belongs to no branch; none after today. */
             days: components["schemas"]["ReportMemberDay"][];
             from: string;
             /** @description Time zone of the hours. */

@@ -115,7 +115,7 @@ test('a change of a removed line is dropped', async () => {
   expect([shownLines(cart), cart.trouble]).toEqual([[], 'cart.changedMeanwhile'])
 })
 
-test('the guest chooses between all dishes and the own ones', async () => {
+test('the guest chooses between all dishes and their own', async () => {
   server.lines = [line('binh-1', 2, false, '2', 2), line('an-1', 1, true, '2', 1)]
   const cart = await open()
   expect([cart.divided, cart.due, cart.obstacle?.id]).toEqual([true, 200, 'an-1']) // two are left

@@ -34,7 +34,7 @@ const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorizatio
 const client = newClient(memberHeaders)
 
 /** Sends a request as the member, and once more with a new token if the first was refused. */
-async function own<T>(send: () => Promise<Answer<T>>): Promise<T> {
+async function asMember<T>(send: () => Promise<Answer<T>>): Promise<T> {
   const sent = await tokens.valid()
   if (!sent) throw new Fault('unauthenticated', 401)
   try {
@@ -67,15 +67,15 @@ export function finishGoogle(body: GoogleCode): Promise<Grant> {
 }
 
 export function startGoogleLink(currentPassword: string): Promise<{ url: string }> {
-  return own(() => client.POST('/me/google/start', { body: { currentPassword } }))
+  return asMember(() => client.POST('/me/google/start', { body: { currentPassword } }))
 }
 
 export function finishGoogleLink(body: GoogleCode): Promise<Account> {
-  return own(() => client.POST('/me/google/finish', { body }))
+  return asMember(() => client.POST('/me/google/finish', { body }))
 }
 
 export function disconnectGoogle(currentPassword: string): Promise<Account> {
-  return own(() => client.POST('/me/google/unlink', { body: { currentPassword } }))
+  return asMember(() => client.POST('/me/google/unlink', { body: { currentPassword } }))
 }
 
 export function logout(refreshToken: string): Promise<unknown> {
@@ -98,15 +98,15 @@ export function resetPassword(email: string, code: string, password: string): Pr
 // The account.
 
 export function changeMe(body: Changes): Promise<Account> {
-  return own(() => client.PATCH('/me', { body }))
+  return asMember(() => client.PATCH('/me', { body }))
 }
 
 export function mailChoices(): Promise<MailChoices> {
-  return own(() => client.GET('/me/mail'))
+  return asMember(() => client.GET('/me/mail'))
 }
 
 export function chooseMail(body: MailChoices): Promise<MailChoices> {
-  return own(() => client.PUT('/me/mail', { body }))
+  return asMember(() => client.PUT('/me/mail', { body }))
 }
 
 /** Withdraws the consent to news with the token of an e-mail, without a login. */
@@ -115,38 +115,38 @@ export function unsubscribe(token: string): Promise<unknown> {
 }
 
 export function changePassword(currentPassword: string, newPassword: string): Promise<unknown> {
-  return own(() => client.POST('/me/password', { body: { currentPassword, newPassword } }))
+  return asMember(() => client.POST('/me/password', { body: { currentPassword, newPassword } }))
 }
 
 export function requestEmail(currentPassword: string, email: string): Promise<unknown> {
-  return own(() => client.POST('/me/email', { body: { currentPassword, email } }))
+  return asMember(() => client.POST('/me/email', { body: { currentPassword, email } }))
 }
 
 export function changeEmail(email: string, code: string): Promise<Account> {
-  return own(() => client.POST('/me/email/confirm', { body: { email, code: code.trim() } }))
+  return asMember(() => client.POST('/me/email/confirm', { body: { email, code: code.trim() } }))
 }
 
 export async function sessions(): Promise<Session[]> {
-  return (await own(() => client.GET('/me/sessions'))).items ?? []
+  return (await asMember(() => client.GET('/me/sessions'))).items ?? []
 }
 
 export function endSession(id: string): Promise<unknown> {
-  return own(() => client.DELETE('/me/sessions/{id}', { params: { path: { id } } }))
+  return asMember(() => client.DELETE('/me/sessions/{id}', { params: { path: { id } } }))
 }
 
 // The member's history of dishes.
 
 export function memberDishes(): Promise<{ seen: string[] | null; usual: string[] | null }> {
-  return own(() => client.GET('/me/dishes'))
+  return asMember(() => client.GET('/me/dishes'))
 }
 
 export function clearDishes(): Promise<unknown> {
-  return own(() => client.DELETE('/me/dishes'))
+  return asMember(() => client.DELETE('/me/dishes'))
 }
 
 /** Reports what a member has looked at in a branch. It arrives even if the page is being closed. */
 export function sendViews(branchId: string, views: Views): Promise<unknown> {
-  return own(() => client.POST('/me/views', { body: { branchId, ...views }, keepalive: true }))
+  return asMember(() => client.POST('/me/views', { body: { branchId, ...views }, keepalive: true }))
 }
 
 // Menus and the cart.
@@ -161,39 +161,39 @@ export function menuOf(branchId: string, locale = localeOf(language.value)): Pro
 }
 
 export function basket(): Promise<Basket> {
-  return own(() => client.GET('/cart'))
+  return asMember(() => client.GET('/cart'))
 }
 
 export function addDish(dishId: string, quantity: number, branchId: string, choices: readonly Choice[] = []): Promise<unknown> {
   const options = wired(choices)
-  return own(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId, ...(options.length && { options }) } }))
+  return asMember(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId, ...(options.length && { options }) } }))
 }
 
 export function setQuantity(cartDetailId: string, quantity: number): Promise<unknown> {
-  return own(() => client.PATCH('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } }, body: { quantity } }))
+  return asMember(() => client.PATCH('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } }, body: { quantity } }))
 }
 
 export function removeDish(cartDetailId: string): Promise<Basket> {
-  return own(() => client.DELETE('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } } }))
+  return asMember(() => client.DELETE('/cart/items/{cartDetailId}', { params: { path: { cartDetailId } } }))
 }
 
 export function emptyBasket(): Promise<Basket> {
-  return own(() => client.DELETE('/cart'))
+  return asMember(() => client.DELETE('/cart'))
 }
 
 // Orders.
 
 /** What an order of the cart would cost. */
 export function quoteBasket(branchId: string, kind: Kind, code: { voucher?: string }): Promise<Quoted> {
-  return own(() => client.POST('/cart/quote', { body: { branchId, kind, ...code } }))
+  return asMember(() => client.POST('/cart/quote', { body: { branchId, kind, ...code } }))
 }
 
 export function checkOut(body: Checkout): Promise<CheckedOut> {
-  return own(() => client.POST('/cart/checkout', { body }))
+  return asMember(() => client.POST('/cart/checkout', { body }))
 }
 
 export async function orders(page: number, size: number): Promise<{ items: ListedOrder[]; total: number }> {
-  const { items, total } = await own(() => client.GET('/orders', { params: { query: { page, size } } }))
+  const { items, total } = await asMember(() => client.GET('/orders', { params: { query: { page, size } } }))
   return { items: items ?? [], total }
 }
 
@@ -212,7 +212,7 @@ const streaming = {
 export function orderSource(id: string): LiveOrderSource<MemberOrder> {
   return {
     ...streaming,
-    fetch: () => own(() => client.GET('/orders/{id}', { params: { path: { id } } })),
+    fetch: () => asMember(() => client.GET('/orders/{id}', { params: { path: { id } } })),
     url: `/orders/${encodeURIComponent(id)}/events`,
   }
 }
@@ -223,26 +223,26 @@ export function memberNotices(id: string): NoticeSource {
     ...streaming,
     key: `member:${id}`,
     url: '/me/notices/events',
-    older: (before) => own(() => client.GET('/me/notices', { params: { query: { before } } })) as Promise<NoticePage>,
-    read: (notice) => own(() => client.POST('/me/notices/{id}/read', { params: { path: { id: notice } } })),
-    readAll: (upTo) => own(() => client.POST('/me/notices/read', { body: { upTo } })),
-    choices: async () => (await own(() => client.GET('/me/notice-choices'))).choices ?? [],
-    choose: async (choices) => (await own(() => client.PUT('/me/notice-choices', { body: { choices } }))).choices ?? [],
-    subscribe: (body) => own(() => client.POST('/me/push', { body })),
-    unsubscribe: (browser) => own(() => client.DELETE('/me/push/{id}', { params: { path: { id: browser } } })),
+    older: (before) => asMember(() => client.GET('/me/notices', { params: { query: { before } } })) as Promise<NoticePage>,
+    read: (notice) => asMember(() => client.POST('/me/notices/{id}/read', { params: { path: { id: notice } } })),
+    readAll: (upTo) => asMember(() => client.POST('/me/notices/read', { body: { upTo } })),
+    choices: async () => (await asMember(() => client.GET('/me/notice-choices'))).choices ?? [],
+    choose: async (choices) => (await asMember(() => client.PUT('/me/notice-choices', { body: { choices } }))).choices ?? [],
+    subscribe: (body) => asMember(() => client.POST('/me/push', { body })),
+    unsubscribe: (browser) => asMember(() => client.DELETE('/me/push/{id}', { params: { path: { id: browser } } })),
     pageOf: (order) => `/shop/orders/${order}`,
   }
 }
 
 export function cancelOrder(id: string): Promise<unknown> {
-  return own(() => client.POST('/orders/{id}/cancel', { params: { path: { id } } }))
+  return asMember(() => client.POST('/orders/{id}/cancel', { params: { path: { id } } }))
 }
 
 /** Extends the payment deadline by five minutes. `payBy` is the deadline that the member saw. */
 export function prolongOrder(id: string, payBy: string): Promise<unknown> {
-  return own(() => client.POST('/orders/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
+  return asMember(() => client.POST('/orders/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
 }
 
 export function payOrder(id: string, method: Method): Promise<Placed> {
-  return own(() => client.POST('/orders/{id}/pay', { params: { path: { id } }, body: { method } }))
+  return asMember(() => client.POST('/orders/{id}/pay', { params: { path: { id } }, body: { method } }))
 }

@@ -2,7 +2,7 @@ import { computed, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { choicesKey, type Choice } from '@shared/options'
 
-/** One piece of a dish, with its own options and note. */
+/** One portion of a dish, with its own options and note. */
 export interface Portion {
   options: Choice[] // in canonical order
   notes: string
@@ -22,7 +22,7 @@ export function counted(portions: readonly Portion[]): (Portion & { qty: number 
 }
 
 /**
- * The pieces of a dish that a guest orders at once: all the same, or each with its own options. Each piece begins with the
+ * The portions of a dish that a guest orders at once: all the same, or each with its own options. Each portion begins with the
  * options of the one before it, because most of them are equal.
  */
 export function usePortions(qty: Ref<number>) {
@@ -30,7 +30,7 @@ export function usePortions(qty: Ref<number>) {
   const done = shallowRef<Portion[]>([])
   const splits = computed(() => each.value && qty.value > 1)
 
-  // A smaller quantity keeps the pieces that are chosen already; the last one is chosen again.
+  // A smaller quantity keeps the portions that are chosen already; the last one is chosen again.
   watch([qty, splits], () => {
     done.value = splits.value ? done.value.slice(0, qty.value - 1) : []
   })
@@ -38,15 +38,15 @@ export function usePortions(qty: Ref<number>) {
   return {
     each,
     splits,
-    /** The piece that is chosen now, from 1. */
+    /** The number of the portion that is being chosen, from 1. */
     step: computed(() => done.value.length + 1),
-    /** Whether further pieces have to be chosen after this one. */
+    /** Whether more portions have to be chosen after this one. */
     more: computed(() => splits.value && done.value.length + 1 < qty.value),
-    /** Stores a piece and goes on to the next one. */
+    /** Stores a portion and goes on to the next one. */
     next: (p: Portion) => (done.value = [...done.value, p]),
-    /** The price of all pieces, of which those to be chosen still cost as much as the present one. */
+    /** The price of all portions. Those that are not chosen yet count as much as the current one. */
     total: (unit: number) => done.value.reduce((sum, p) => sum + p.price, 0) + unit * (qty.value - done.value.length),
-    /** The lines for the cart, with the present piece. */
+    /** The lines for the cart, including the current portion. */
     lines: (p: Portion) => (splits.value ? counted([...done.value, p]) : [{ ...p, qty: qty.value }]),
   }
 }

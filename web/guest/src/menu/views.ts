@@ -68,7 +68,7 @@ function plan(): void {
   else timer ??= setTimeout(report, every)
 }
 
-/** Sends what is waiting. A report that fails is not repeated: it is only figures. */
+/** Sends what is waiting. A report that fails is not repeated, because only statistics depend on it. */
 function report(): void {
   clearTimeout(timer)
   timer = undefined

@@ -146,7 +146,7 @@ test('without the permission the phone vibrates', async () => {
   expect(shown).not.toHaveBeenCalled()
 })
 
-test('an alert outlives a reload, also if the order became ready meanwhile', async () => {
+test('an alert outlives a reload, even if the order became ready meanwhile', async () => {
   await ask(first)
   await open()
   await go('/cis/order/o1/events', 'READY')
@@ -168,7 +168,7 @@ test('an order that ended, or that this phone may no longer see, ends its alert 
   expect(vibrate).not.toHaveBeenCalled()
 })
 
-test('a guest or a member who leaves the phone takes the own orders along', async () => {
+test('a guest or a member who leaves the phone takes their own orders along', async () => {
   await ask(first)
   await ask({ id: 'm1', number: 'B-007', kind: 'DELIVERY' })
   await vi.waitFor(() => { expect(live.size).toBe(2) })

@@ -21,7 +21,7 @@ const known: NavigationGuard = async (to) => {
 }
 
 const open = { shop: true }
-const own = { meta: { shop: true, member: true }, beforeEnter: known }
+const memberPage = { meta: { shop: true, member: true }, beforeEnter: known }
 
 export const shop: RouteRecordRaw[] = [
   {
@@ -34,11 +34,11 @@ export const shop: RouteRecordRaw[] = [
       { path: 'wishes', name: 'shop-wishes', component: () => import('../menu/WishesView.vue'), props: { below: 'shop' } },
     ],
   },
-  { path: '/shop/cart', name: 'basket', component: page(() => import('../member/views/BasketView.vue')), ...own },
-  { path: '/shop/checkout', name: 'shop-checkout', component: page(() => import('../member/views/CheckoutView.vue')), ...own },
-  { path: '/shop/orders', name: 'my-orders', component: page(() => import('../member/views/OrdersView.vue')), ...own },
-  { path: '/shop/orders/:id', name: 'my-order', component: page(() => import('../member/views/MyOrderView.vue')), props: true, ...own },
-  { path: '/shop/account', name: 'account', component: page(() => import('../member/views/AccountView.vue')), ...own },
+  { path: '/shop/cart', name: 'basket', component: page(() => import('../member/views/BasketView.vue')), ...memberPage },
+  { path: '/shop/checkout', name: 'shop-checkout', component: page(() => import('../member/views/CheckoutView.vue')), ...memberPage },
+  { path: '/shop/orders', name: 'my-orders', component: page(() => import('../member/views/OrdersView.vue')), ...memberPage },
+  { path: '/shop/orders/:id', name: 'my-order', component: page(() => import('../member/views/MyOrderView.vue')), props: true, ...memberPage },
+  { path: '/shop/account', name: 'account', component: page(() => import('../member/views/AccountView.vue')), ...memberPage },
   { path: '/shop/login', name: 'login', component: page(() => import('../member/views/LoginView.vue')), meta: open },
   { path: '/shop/register', name: 'register', component: page(() => import('../member/views/RegisterView.vue')), meta: open },
   { path: '/shop/verify', name: 'verify', component: page(() => import('../member/views/VerifyView.vue')), meta: open },

@@ -29,7 +29,7 @@ test('neither a late answer nor a failure replaces newer orders', async () => {
   expect(fault.value).toBeUndefined()
 })
 
-test('the phones of a table see the amounts that each has paid, the own one first', () => {
+test('the phones of a table see the amounts that each has paid, that of this phone first', () => {
   const order = (phone: number, paymentStatus: string, totalPrice: number) => ({ phone, mine: phone === 2, paymentStatus, totalPrice }) as ListedOrder
   expect(sharesOf([order(3, 'UNPAID', 5), order(1, 'PAID', 7), order(2, 'PAID', 11), order(1, 'PAID', 13)])).toEqual([
     { phone: 2, mine: true, paid: 11 }, { phone: 1, mine: false, paid: 20 }, { phone: 3, mine: false, paid: 0 },

@@ -90,7 +90,7 @@ export function useVersion(version: MaybeRefOrGetter<string>) {
   }
 }
 
-/** The option groups of an item, which replace the present ones. */
+/** The option groups of an item, which replace the current ones. */
 export interface ItemGroups {
   itemId: string
   groups: PutGroup[]

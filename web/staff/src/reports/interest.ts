@@ -1,7 +1,7 @@
 import type { components } from '@shared/api/schema'
 import { t } from '../shell/i18n'
 import { dayText, type Shown } from './figure'
-import { column, dishName, tile } from './shows'
+import { column, dishName, tile } from './reportFigures'
 import { dates, type Span } from './span'
 
 // The reports of what guests look at and leave behind.

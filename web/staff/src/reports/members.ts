@@ -1,7 +1,7 @@
 import type { components } from '@shared/api/schema'
 import { t } from '../shell/i18n'
 import { dayText, type Shown } from './figure'
-import { column, tile } from './shows'
+import { column, tile } from './reportFigures'
 
 /** How many members are active. Dates after today have no figures yet. */
 export function members(r: components['schemas']['ReportMembersView']): Shown {

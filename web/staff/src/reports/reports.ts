@@ -3,7 +3,7 @@ import { api, type Route } from '../shell/session'
 import type { Shown } from './figure'
 import * as interest from './interest'
 import { members } from './members'
-import * as shows from './shows'
+import * as reportFigures from './reportFigures'
 import type { Span } from './span'
 
 export interface Query extends Span {
@@ -31,19 +31,19 @@ const paged = (q: Paged) => ({ params: { query: q } })
 /** All reports, in the order of the page. */
 export const reports: Report[] = [
   {
-    name: 'sales-days', needs: 'GET /api/reports/sales-days', show: shows.salesDays,
+    name: 'sales-days', needs: 'GET /api/reports/sales-days', show: reportFigures.salesDays,
     load: (q) => api.GET('/api/reports/sales-days', plain(q)),
   },
   {
-    name: 'sales-hours', needs: 'GET /api/reports/sales-hours', show: shows.salesHours,
+    name: 'sales-hours', needs: 'GET /api/reports/sales-hours', show: reportFigures.salesHours,
     load: (q) => api.GET('/api/reports/sales-hours', plain(q)),
   },
   {
-    name: 'dishes', needs: 'GET /api/reports/dishes', show: shows.dishes, pages: true,
+    name: 'dishes', needs: 'GET /api/reports/dishes', show: reportFigures.dishes, pages: true,
     load: (q) => api.GET('/api/reports/dishes', paged(q)),
   },
   {
-    name: 'options', needs: 'GET /api/reports/options', show: shows.options, pages: true,
+    name: 'options', needs: 'GET /api/reports/options', show: reportFigures.options, pages: true,
     load: (q) => api.GET('/api/reports/options', paged(q)),
   },
   {
@@ -63,27 +63,27 @@ export const reports: Report[] = [
     load: (q) => api.GET('/api/reports/members', plain(q)),
   },
   {
-    name: 'quotas', needs: 'GET /api/reports/quotas', show: shows.quotas, pages: true,
+    name: 'quotas', needs: 'GET /api/reports/quotas', show: reportFigures.quotas, pages: true,
     load: (q) => api.GET('/api/reports/quotas', paged(q)),
   },
   {
-    name: 'tickets', needs: 'GET /api/reports/tickets', show: shows.tickets,
+    name: 'tickets', needs: 'GET /api/reports/tickets', show: reportFigures.tickets,
     load: (q) => api.GET('/api/reports/tickets', plain(q)),
   },
   {
-    name: 'payments', needs: 'GET /api/reports/payments', show: shows.payments,
+    name: 'payments', needs: 'GET /api/reports/payments', show: reportFigures.payments,
     load: (q) => api.GET('/api/reports/payments', plain(q)),
   },
   {
-    name: 'taxes', needs: 'GET /api/reports/taxes', show: shows.taxes,
+    name: 'taxes', needs: 'GET /api/reports/taxes', show: reportFigures.taxes,
     load: (q) => api.GET('/api/reports/taxes', plain(q)),
   },
   {
-    name: 'expired', needs: 'GET /api/reports/expired', show: shows.expired,
+    name: 'expired', needs: 'GET /api/reports/expired', show: reportFigures.expired,
     load: (q) => api.GET('/api/reports/expired', plain(q)),
   },
   {
-    name: 'refunds', needs: 'GET /api/reports/refunds', show: shows.refunds,
+    name: 'refunds', needs: 'GET /api/reports/refunds', show: reportFigures.refunds,
     load: (q) => api.GET('/api/reports/refunds', plain(q)),
   },
 ]

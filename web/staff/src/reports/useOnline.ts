@@ -4,7 +4,7 @@ import { branchId } from '../shell/branch'
 import { useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
 
-/** Who is here now: guests of the branch, and members of the house. Undefined if it cannot be read; pages do without it. */
+/** Who is here now: guests of the branch, and all members. Undefined if it cannot be read; pages do without it. */
 export function useOnline() {
   const asked = useAsk('online', () => api.GET('/api/reports/online'), [], { every: 30_000, enabled: () => can('GET /api/reports/online') })
   return computed(() => asked.data.value && {

@@ -47,7 +47,7 @@ export function allowRetired(can: boolean): void {
 export const branchId = computed(() => branch.value?.id ?? '')
 
 /**
- * The state of the branches: being loaded ('asked'), failed to load, none, or present ('there'). Users who may not list
+ * The state of the branches: being loaded ('asked'), failed to load, none, or loaded ('there'). Users who may not list
  * branches have none.
  */
 export const branchState = computed(() => {

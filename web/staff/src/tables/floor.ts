@@ -5,7 +5,7 @@ export type Table = components['schemas']['VisitTable']
 export type Party = NonNullable<Table['visit']>
 
 /** The fields of the table dialog. For new tables, the label is a list of labels and ranges. */
-export interface Given { label: string; seats: number; section: string; isActive: boolean }
+export interface TableInput { label: string; seats: number; section: string; isActive: boolean }
 
 /** The states of a table, the most urgent first. */
 export const states = ['calling', 'late', 'unpaid', 'seated', 'free', 'unused'] as const

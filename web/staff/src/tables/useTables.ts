@@ -52,7 +52,7 @@ export function useTables() {
     asked,
     tables: computed(() => inOrder(asked.data.value?.items ?? [])),
     open, move, answer, edit, adding: add.isPending,
-    /** Adds tables and reports whether they exist now, also if the answer to the same request was lost before. */
+    /** Adds tables and reports whether they exist now, even if the answer to the same request was lost before. */
     async add(body: Addition): Promise<boolean> {
       const request = JSON.stringify([branchId.value, body])
       if (lost?.request !== request) lost = undefined

@@ -64,7 +64,7 @@ test('guest and kitchen on two processes', async ({ page, browser }) => {
     const ticket = tablet.getByRole('article', { name: number })
     await expect(ticket).toContainText('no onion', soon)
 
-    // The guest's phone shows the kitchen's steps, also when one is undone.
+    // The guest's phone shows the kitchen's steps, even when one is undone.
     const progress = phone.getByRole('list', { name: 'Order status' })
     await ticket.getByRole('button', { name: /Start/ }).click()
     await expect(progress).toContainText('Being prepared', soon)

@@ -6,7 +6,7 @@ import * as interest from './interest'
 import { members } from './members'
 import { drawable, heightOf, optionOf } from './option'
 import { sheetPath } from './reports'
-import * as shows from './shows'
+import * as reportFigures from './reportFigures'
 
 const span = { from: '2026-03-01', to: '2026-03-03' }
 const head = { branchId: '1', currency: 'VND', timezone: 'Asia/Ho_Chi_Minh', ...span }
@@ -22,7 +22,7 @@ const figures = { placed: 3, sales: 2, canceled: 1, open: 0, gross: 300, refunde
 const hourly = (hour: number, placed: number) => ({ hour, placed, sales: placed, gross: placed * 100 })
 
 test('sales by day: the chart has every day, the table only days with orders', () => {
-  const s = shows.salesDays({ ...head, days: [{ date: '2026-03-02', ...figures }], totals: figures }, span)
+  const s = reportFigures.salesDays({ ...head, days: [{ date: '2026-03-02', ...figures }], totals: figures }, span)
   wantWhole(s)
   const [f] = s.figures
   expect(f?.chart).toMatchObject({ kind: 'bars', series: [{ values: [0, 200, 0] }] })
@@ -31,7 +31,7 @@ test('sales by day: the chart has every day, the table only days with orders', (
 })
 
 test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
-  const s = shows.salesHours({
+  const s = reportFigures.salesHours({
     ...head, hours: Array.from({ length: 24 }, (_, h) => hourly(h, h === 12 ? 4 : 0)), cells: [{ weekday: 1, ...hourly(12, 4) }], totals: hourly(0, 4),
   })
   wantWhole(s)
@@ -42,7 +42,7 @@ test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
 })
 
 test('options show how many portions of a dish have them', () => {
-  const s = shows.options({
+  const s = reportFigures.options({
     branchId: '1', from: '2026-03-01', to: '2026-03-03', timezone: 'Asia/Taipei', currency: 'TWD', page: 1, size: 20, total: 1,
     items: [{ dishId: '7', dish: '', groupId: '2', group: '', optionId: '9', name: 'Large', qty: 30, portions: 40, perDish: 0.75 }],
   })
@@ -81,7 +81,7 @@ test('carts: the chart has every day', () => {
 })
 
 test('deleted dishes still have a name', () => {
-  const s = shows.dishes({
+  const s = reportFigures.dishes({
     ...head, page: 1, size: 20, total: 41, totals: { gross: 10, qty: 1 }, items: [{ rank: 1, dishId: '9', name: '', qty: 1, gross: 10, share: 1 }],
   })
   wantWhole(s)
@@ -91,7 +91,7 @@ test('deleted dishes still have a name', () => {
 
 test('tickets: charts show the whole time, tables every phase', () => {
   const pace = (phase: 'WHOLE' | 'ACCEPT', p50Ms: number) => ({ phase, orders: 2, p50Ms, p90Ms: p50Ms * 2 })
-  const s = shows.tickets({
+  const s = reportFigures.tickets({
     ...head, days: [{ date: '2026-03-01', ...pace('WHOLE', 60_000) }, { date: '2026-03-01', ...pace('ACCEPT', 5000) }],
     hours: [{ hour: 9, ...pace('WHOLE', 60_000) }],
   }, span)
@@ -102,7 +102,7 @@ test('tickets: charts show the whole time, tables every phase', () => {
 
 test('payments: paid amounts are summed by payment method', () => {
   const attempt = (method: string, state: string, amount: number) => ({ method, state, amount, number: 1 })
-  const s = shows.payments({
+  const s = reportFigures.payments({
     ...head, attempts: [attempt('COUNTER', 'PAID', 100), attempt('COUNTER', 'PAID', 50), attempt('VNPAY', 'FAILED', 70)],
     failures: [{ method: 'VNPAY', code: '24', result: 'CANCELED', number: 2 }], refunds: [],
     totals: { captured: 150, done: 0, kept: 150, refunded: 0, returned: 0 },
@@ -113,13 +113,13 @@ test('payments: paid amounts are summed by payment method', () => {
 })
 
 test('lost orders and refunds by day', () => {
-  const ended = shows.expired({
+  const ended = reportFigures.expired({
     ...head, rows: [{ date: '2026-03-03', reason: 'EXPIRED', orders: 2, amount: 20, abandoned: 1, abandonedAmount: 10 }],
     totals: { orders: 2, amount: 20, abandoned: 1, abandonedAmount: 10 },
   }, span)
   wantWhole(ended)
   expect(ended.figures[0]?.chart).toMatchObject({ stacked: true, series: [{ values: [0, 0, 2] }, { values: [0, 0, 0] }, { values: [0, 0, 0] }] })
-  const back = shows.refunds({
+  const back = reportFigures.refunds({
     ...head, rows: [1, 2].map(() => ({ date: '2026-03-01', method: 'COUNTER', reason: 'STAFF', state: 'DONE' as const, number: 1, amount: 30 })),
     totals: { done: 60, number: 2, owed: 0, refunded: 60, returned: 0 },
   }, span)
