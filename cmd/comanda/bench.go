@@ -22,6 +22,7 @@ import (
 
 	"comanda/internal/app"
 	"comanda/internal/bench"
+	"comanda/internal/clock"
 	"comanda/internal/keyspace"
 	"comanda/internal/sqldb"
 )
@@ -337,7 +338,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 	}
 	c.cmd.Env = append(append(c.cmd.Env, env...), "COMANDA_LISTEN="+listen)
 	c.cmd.Stdout, c.cmd.Stderr = log, log
-	begin := time.Now()
+	begun := clock.Start()
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
@@ -345,7 +346,7 @@ func startChild(ctx context.Context, env []string, log *os.File, args ...string)
 		c.stop()
 		return nil, err
 	}
-	c.start = time.Since(begin)
+	c.start = begun.Elapsed()
 	return c, nil
 }
 

@@ -43,9 +43,11 @@ func sample() Report {
 	return Report{
 		At: time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC), Machine: Machine{"Test CPU", 2, "go1.26", "linux/amd64"},
 		Database: "postgres 15.20", Redis: "standalone 7.0.15", Seconds: 5,
-		History: &History{Orders: 1_000_000, Branches: 50, Dishes: 1000, Dates: 200, Bytes: 3 << 30, Seconds: 95.6, Start: 1.5, Documents: 80.1},
-		Orders:  []OrderLoad{orders, slower},
-		Half:    Load{Conns: 64, Rate: 4938, PerSecond: 4937.8, P99: 3.2}, Refusals: Load{Conns: 64, PerSecond: 20_000},
+		History: &History{
+			Orders: 1_000_000, Branches: 50, Dishes: 1000, Dates: 200, Bytes: 3 << 30, Seconds: 95.6, Start: 1.5, Documents: 80.1,
+		},
+		Orders: []OrderLoad{orders, slower},
+		Half:   Load{Conns: 64, Rate: 4938, PerSecond: 4937.8, P99: 3.2}, Refusals: Load{Conns: 64, PerSecond: 20_000},
 		Menu:       Load{Conns: 64, PerSecond: 8000, BodyBytes: 47_000},
 		Compressed: Load{Conns: 64, PerSecond: 18_000, BodyBytes: 3000},
 		Unchanged:  Load{Conns: 64, PerSecond: 30_000},
