@@ -2,6 +2,7 @@ package orderingsql_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -180,6 +181,11 @@ func TestOverdue_isFound(t *testing.T) {
 		}
 		if regexp.MustCompile(`Seq Scan on order_info|SCAN o\b`).MatchString(found) {
 			t.Errorf("it walks through all orders:\n%s", found)
+		}
+		// The holds of these orders have other ids than the orders, as in earlier releases.
+		overdue, err := orderingsql.NewOrders(db).Overdue(t.Context(), time.UnixMilli(1000), 100)
+		if err != nil || len(overdue) != 84 || slices.ContainsFunc(overdue, func(id string) bool { return id[0] != 'o' }) {
+			t.Errorf("%d of 84 overdue orders are found, %v: %v", len(overdue), err, overdue)
 		}
 	})
 }

@@ -3,7 +3,12 @@ h.id, h.branch_id, h.biz_date, h.state, h.expires_at, h.lines
 
 -- name: hold_deadline_move
 -- Moves the deadlines of orders and of other systems' reservations. $1 is the step of the clock.
-UPDATE hold SET expires_at = expires_at + $1 WHERE state = 'HELD'
+-- The two conditions are those of the indexes hold_due and hold_reservation_due.
+UPDATE hold SET expires_at = expires_at + $1
+WHERE id IN (
+    SELECT h.id FROM hold h WHERE h.biz_date <> '' AND h.state = 'HELD'
+    UNION ALL
+    SELECT h.id FROM hold h WHERE h.biz_date = '' AND h.state = 'HELD')
 
 -- name: hold_extend
 UPDATE hold SET expires_at = r.until
