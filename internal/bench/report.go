@@ -110,7 +110,7 @@ type Rate struct {
 // Memory is the memory per order, and the server's own.
 type Memory struct {
 	HoldKey   int64   `json:"redisBytesPerHoldKey"`           // MEMORY USAGE of one hold's record
-	Hold      float64 `json:"redisBytesPerHold"`              // growth of used_memory per new hold
+	Hold      float64 `json:"redisBytesPerHold"`              // growth of the data per new hold
 	IdleRSS   int64   `json:"serverIdleBytes,omitempty"`      // RSS before the first request
 	LoadedRSS int64   `json:"serverAfterLoadBytes,omitempty"` // RSS after the last request
 }

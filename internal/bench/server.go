@@ -64,8 +64,8 @@ func (s *session) analyze(ctx context.Context) error {
 	return err
 }
 
-// redisFigures are figures of an external Redis: the bytes of the hold created in the preparation, all bytes, and its
-// process id. All are 0 for an embedded store.
+// redisFigures are figures of an external Redis: the bytes of the hold created in the preparation, the bytes of all data,
+// and its process id. All are 0 for an embedded store.
 type redisFigures struct{ key, used, pid int64 }
 
 // askRedis reads all three figures with one script, so that they are of one moment.

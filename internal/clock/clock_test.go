@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ type fakeClocks struct {
 	truth time.Time     // the authority's time
 	wall  time.Duration // how far the wall clock is ahead of truth
 	mono  time.Duration
+	mu    sync.Mutex // guards truth and mono: a measurement advances them while other goroutines read the machine
 
 	trip   time.Duration // duration of a reply
 	during func()        // called between request and reply
@@ -28,9 +30,17 @@ type fakeClocks struct {
 
 func newFakeClocks() *fakeClocks { return &fakeClocks{truth: noon, mono: 5 * time.Hour} }
 
-func (w *fakeClocks) machine() reading { return reading{wall: w.truth.Add(w.wall), mono: w.mono} }
+func (w *fakeClocks) machine() reading {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return reading{wall: w.truth.Add(w.wall), mono: w.mono}
+}
 
-func (w *fakeClocks) advance(d time.Duration) { w.truth, w.mono = w.truth.Add(d), w.mono+d }
+func (w *fakeClocks) advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.truth, w.mono = w.truth.Add(d), w.mono+d
+}
 
 func (w *fakeClocks) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
 
