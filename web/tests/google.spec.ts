@@ -73,6 +73,7 @@ test('a guest becomes a member with Google, and a member connects it', async ({ 
     await page.setViewportSize(sizes.phone)
     issuer.refuses = true
     await page.goto(`${server.url}/shop/login?to=/shop/account`)
+    await expect(page.getByRole('button', { name: 'Continue with Google' })).toBeVisible()
     await checkAccessibility(page, 'the login with Google')
     await page.getByRole('button', { name: 'Continue with Google' }).click()
     await expect(page.getByRole('alert')).toHaveText('You haven’t logged in with Google.')

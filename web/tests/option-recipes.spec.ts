@@ -14,6 +14,7 @@ test('an owner sets what an option uses from stock, and an order deducts it', as
   await recipe.getByLabel('Add ingredient').press('ArrowDown')
   await page.getByRole('option', { name: 'tapioca' }).click()
   await recipe.getByLabel('Quantity of tapioca').fill('40')
+  await expect(page.getByRole('listbox')).toHaveCount(0) // the closing list
   await checkAccessibility(page, 'the recipe of an option')
   await recipe.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Recipe saved.')).toBeVisible()
