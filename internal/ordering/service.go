@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"comanda/internal/authz"
 	"comanda/internal/cache"
 	"comanda/internal/catalog"
@@ -147,7 +145,7 @@ type Service struct {
 	// must not block; it may be nil.
 	CartOrdered func(branch int64, visit string)
 
-	placing      singleflight.Group                // requests in progress by key and digest, see placeIdempotent
+	placing      placements                        // requests in progress, see placeIdempotent
 	cookingTimes cache.Cache[int64, time.Duration] // by branch; 0: unknown
 	captures     sync.WaitGroup                    // running captures, which may outlive their requests
 }
