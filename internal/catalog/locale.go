@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -54,6 +55,25 @@ func (t Texts) In(preferred ...Locale) string {
 		}
 	}
 	return ""
+}
+
+// Encode returns the texts in these locales as JSON, sorted by locale; empty for none. Encoding a map would take several
+// times as long.
+func (t Texts) Encode(locales ...Locale) string {
+	var b []byte
+	for _, l := range slices.Compact(slices.Sorted(slices.Values(locales))) {
+		if t[l] == "" {
+			continue
+		}
+		text, _ := json.Marshal(t[l]) // a string cannot fail
+		b = append(append(append(b, `,"`...), l...), `":`...)
+		b = append(b, text...)
+	}
+	if b == nil {
+		return ""
+	}
+	b[0] = '{'
+	return string(append(b, '}'))
 }
 
 // match reports whether a text in some locale has the words of a query.

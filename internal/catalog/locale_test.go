@@ -1,6 +1,10 @@
 package catalog
 
-import "testing"
+import (
+	"testing"
+
+	"comanda/internal/testenv"
+)
 
 func TestTexts_In(t *testing.T) {
 	all := Texts{Vietnamese: "Phở bò", Chinese: "牛肉河粉", English: "Beef pho"}
@@ -31,5 +35,18 @@ func TestDishFilter_folds(t *testing.T) {
 		if got := (DishFilter{Query: query}).matches(dish); got != want {
 			t.Errorf("%q finds the dish: %t, want %t", query, got, want)
 		}
+	}
+}
+
+// Texts are encoded as the JSON of those in the given locales, whatever characters they have.
+func TestTexts_Encode(t *testing.T) {
+	names := Texts{"vi": `Phở "bò"`, "en": "Beef <pho>", "zh-TW": "牛肉河粉", "de": "Suppe"}
+	for want, locales := range map[string][]Locale{
+		"":                              {"fr"},
+		`{"vi":"Phở \"bò\""}`:           {"vi", "fr", "vi"},
+		`{"de":"Suppe","zh-TW":"牛肉河粉"}`: {"zh-TW", "de"},
+		`{"en":"Beef \u003cpho\u003e"}`: {"en"},
+	} {
+		testenv.Equal(t, want, names.Encode(locales...))
 	}
 }

@@ -158,6 +158,7 @@ type Snapshot struct {
 
 	menus     menuSet
 	published *Edition            // of all published menus
+	names     map[int64]string    // by item; see EncodedNames
 	ends      map[int64]time.Time // by menu version; see Ends
 }
 
@@ -173,8 +174,22 @@ func newSnapshot(b Branch, c Content, now time.Time) (*Snapshot, error) {
 	}
 	s := &Snapshot{
 		Branch: b, Quotas: c.Quotas, Off: c.Off, OffOptions: c.OffOptions, menus: set, published: c.Edition,
+		names: make(map[int64]string, len(c.Edition.Items)),
+	}
+	for i := range c.Edition.Items {
+		s.names[c.Edition.Items[i].ID] = c.Edition.Items[i].Names.Encode(b.Locales...)
 	}
 	return s.at(now), nil
+}
+
+// EncodedNames returns the names of an item in the locales of the branch as JSON, for order lines. Lines keep them as
+// text, because placing and settling read lines often and never need the names. The snapshot encodes them once: for each
+// order it would take a twenty-fifth of the server's time.
+func (s *Snapshot) EncodedNames(it Item) string {
+	if names, ok := s.names[it.ID]; ok {
+		return names
+	}
+	return it.Names.Encode(s.Branch.Locales...) // of a snapshot without a cache, such as a preview of a menu
 }
 
 // at returns the snapshot with the menus in force at an instant.

@@ -441,7 +441,7 @@ func (p *historyPass) setItems(o *Order, h historyOrder, b catalog.Branch) error
 			name = names.In(b.Locales...)
 		}
 		o.Items = append(o.Items, Item{
-			DishID: dish, Name: name, Names: NamesOf(names, b.Locales), Price: it.Price, Qty: it.Quantity, Notes: notes,
+			DishID: dish, Name: name, Names: names.Encode(b.Locales...), Price: it.Price, Qty: it.Quantity, Notes: notes,
 		})
 	}
 	return nil

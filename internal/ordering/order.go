@@ -2,7 +2,6 @@ package ordering
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"time"
 
@@ -215,26 +214,6 @@ func ShortNumber(n int64) string {
 	}
 	// Counting up from 1000 keeps leading zeros. fmt.Sprintf takes five times as long, and every order pays for it twice.
 	return letters + "-" + strconv.FormatInt(1000+(n-1)%numbersPerLetter+1, 10)[1:]
-}
-
-// NamesOf returns a dish's names in the locales of its branch, as JSON for an order line, sorted by locale. Lines keep
-// them as text, because placing and settling read lines often and never need the names. Encoding a map would take
-// several times as long.
-func NamesOf(names catalog.Texts, locales []catalog.Locale) string {
-	var b []byte
-	for _, l := range slices.Compact(slices.Sorted(slices.Values(locales))) {
-		if names[l] == "" {
-			continue
-		}
-		text, _ := json.Marshal(names[l]) // a string cannot fail
-		b = append(append(append(b, `,"`...), l...), `":`...)
-		b = append(b, text...)
-	}
-	if b == nil {
-		return ""
-	}
-	b[0] = '{'
-	return string(append(b, '}'))
 }
 
 // NameIn returns the dish's name at the time of the order, in the locale that choose selects from the available ones.

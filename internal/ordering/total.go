@@ -122,7 +122,7 @@ func priced(
 		}
 		p.Items[i] = Item{
 			ItemID: it.ID, DishID: it.DishID, Name: it.Names.In(menu.Branch.Locales...),
-			Names: NamesOf(it.Names, menu.Branch.Locales), Price: configured.Price, Qty: l.Qty, Notes: l.Notes,
+			Names: menu.EncodedNames(it), Price: configured.Price, Qty: l.Qty, Notes: l.Notes,
 			Options: catalog.EncodeOptionLines(configured.Options),
 		}
 		shares[i] = taxShares(menu, it, configured)

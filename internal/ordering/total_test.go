@@ -398,16 +398,3 @@ func TestService_Discount_of_another_branch(t *testing.T) {
 	_, err := r.Discount(t.Context(), stranger, o.ID, ordering.DiscountRequest{Code: "REGULAR"})
 	wantCode(t, err, "order_not_found")
 }
-
-// The names of a line are the JSON of those that the branch shows, whatever characters they have.
-func TestNamesOf(t *testing.T) {
-	names := catalog.Texts{"vi": `Phở "bò"`, "en": "Beef <pho>", "zh-TW": "牛肉河粉", "de": "Suppe"}
-	for want, locales := range map[string][]catalog.Locale{
-		"":                              {"fr"},
-		`{"vi":"Phở \"bò\""}`:           {"vi", "fr", "vi"},
-		`{"de":"Suppe","zh-TW":"牛肉河粉"}`: {"zh-TW", "de"},
-		`{"en":"Beef \u003cpho\u003e"}`: {"en"},
-	} {
-		testenv.Equal(t, want, ordering.NamesOf(names, locales))
-	}
-}

@@ -41,7 +41,7 @@ var house = ordermail.RestaurantInfo{URL: "https://pho.example", Accent: "#a8321
 
 // order is an unpaid order to pick up.
 func order() ordering.Detail {
-	names := ordering.NamesOf(catalog.Texts{"vi": "Phở bò", "en": "Beef noodle soup"}, []catalog.Locale{"vi", "en"})
+	names := catalog.Texts{"vi": "Phở bò", "en": "Beef noodle soup"}.Encode("vi", "en")
 	options := catalog.EncodeOptionLines([]catalog.OptionLine{
 		{Name: "Lớn", Names: catalog.Texts{"vi": "Lớn", "en": "Large"}, Kind: catalog.SizeGroup, Qty: 1}, {Name: "Chanh", Qty: 2},
 	})

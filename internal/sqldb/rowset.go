@@ -95,21 +95,31 @@ func (r *RowSet) fits(columns []column) error {
 	return nil
 }
 
-// arrays appends one slice per column, which PostgreSQL receives as arrays.
+// arrays appends one slice per column, which PostgreSQL receives as arrays. NULLs at the end of a column are left out,
+// because unnest pads the shorter of its arrays with NULLs: a third of an order's columns are NULL in all rows. The first
+// column keeps them, so that one array has all rows.
 func (r *RowSet) arrays(args []any) []any {
-	for _, c := range r.columns {
+	for i, c := range r.columns {
 		switch {
 		case c.texts != nil:
 			args = append(args, c.texts)
 		case c.ints != nil:
 			args = append(args, c.ints)
 		case c.nullTexts != nil:
-			args = append(args, c.nullTexts)
+			args = append(args, trimNulls(c.nullTexts, i == 0))
 		default:
-			args = append(args, c.nullInts)
+			args = append(args, trimNulls(c.nullInts, i == 0))
 		}
 	}
 	return args
+}
+
+// trimNulls returns the cells of a column without the NULLs at its end, or all cells if the column is the first.
+func trimNulls[T any](cells []*T, first bool) []*T {
+	n := len(cells)
+	for ; n > 0 && !first && cells[n-1] == nil; n-- {
+	}
+	return cells[:n]
 }
 
 // json returns the rows as an array of arrays, which SQLite reads with json_each.

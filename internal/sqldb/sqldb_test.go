@@ -49,6 +49,9 @@ var stmts = sqldb.Load(fstest.MapFS{
 		SELECT 1 AS id, CAST(1772107200005 AS BIGINT) AS at, 1 AS flag, CAST('dry' AS TEXT) AS note, CAST('{"en":"tea"}' AS TEXT) AS texts
 		UNION ALL SELECT 2, NULL, 0, NULL, '{}'
 		UNION ALL SELECT 3, 0, 0, '', '[') AS rows ORDER BY id`)},
+	"nulls_select.sql": {Data: []byte(`
+		SELECT r.n || ' ' || coalesce(r.a, '-') || ' ' || coalesce(r.b, '-') || ' ' || coalesce(CAST(r.c AS TEXT), '-')
+		FROM @rows($1: a text, b text, c int, n int) AS r ORDER BY r.n`)},
 	"no_sql.sql": {Data: []byte(`SELEKT 1`)},
 	"idle_timeout.sql": {Data: []byte(`
 		SELECT /*pg: current_setting('idle_in_transaction_session_timeout')*/ /*sqlite: ''*/`)},
@@ -92,6 +95,30 @@ func TestDB_rowSets(t *testing.T) {
 		testenv.Equal(t, [][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3))
 		if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()); err != nil || n != 0 {
 			t.Errorf("no rows changed %d, %v", n, err)
+		}
+	})
+}
+
+// NULLs arrive in their rows, wherever in a column they are, and a row of NULLs alone is a row.
+func TestRowSet_nulls(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		for _, c := range []struct{ a, b, c, want string }{
+			{"xyz", "xyz", "xyz", "0 x x 120,1 y y 121,2 z z 122"},
+			{"x-z", "-y-", "x--", "0 x - 120,1 - y -,2 z - -"},
+			{"---", "---", "---", "0 - - -,1 - - -,2 - - -"},
+			{"-", "-", "-", "0 - - -"},
+			{"", "", "", ""},
+		} {
+			text := func(of string) func(int) (string, bool) {
+				return func(i int) (string, bool) { return of[i : i+1], of[i] != '-' }
+			}
+			rows := sqldb.NewRowSet(len(c.a)).
+				NullText("a", text(c.a)).
+				NullText("b", text(c.b)).
+				NullInt("c", func(i int) (int64, bool) { return int64(c.c[i]), c.c[i] != '-' }).
+				Int("n", func(i int) int64 { return int64(i) })
+			got := testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Value[string], stmts.Must("nulls_select"), rows))(t)
+			testenv.Equal(t, c.want, strings.Join(got, ","))
 		}
 	})
 }
