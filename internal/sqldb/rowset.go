@@ -170,9 +170,10 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// row appends the cells of row i, as SQLite receives them.
-func (r *RowSet) row(out []any, i int) []any {
-	for _, c := range r.columns {
+// row appends the cells of row i in these columns, as SQLite receives them.
+func (r *RowSet) row(out []any, i int, columns []int) []any {
+	for _, j := range columns {
+		c := &r.columns[j]
 		switch {
 		case c.texts != nil:
 			out = append(out, c.texts[i])

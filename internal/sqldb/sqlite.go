@@ -349,9 +349,9 @@ func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected 
 	if err != nil {
 		return 0, err
 	}
-	cells := make([]any, 0, len(rows.columns))
+	cells := make([]any, 0, len(q.sqliteCells))
 	for i := range rows.n {
-		res, err := s.ExecContext(ctx, rows.row(cells[:0], i)...)
+		res, err := s.ExecContext(ctx, rows.row(cells[:0], i, q.sqliteCells)...)
 		if err != nil {
 			return 0, translate(q.Name, err)
 		}

@@ -25,6 +25,7 @@ type Stmt struct {
 
 	postgres, sqlite func() string
 	sqliteRow        string // the text that inserts one row, see rowText; "" if there is none
+	sqliteCells      []int  // the columns of the row set that sqliteRow takes, in the order of its parameters
 	params           []param
 }
 
@@ -176,9 +177,7 @@ func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	}
 	s.postgres = sync.OnceValue(func() string { return s.writePostgres(pieces) })
 	s.sqlite = sync.OnceValue(func() string { return s.writeSQLite(pieces) })
-	if row, ok := rowText(pieces); ok {
-		s.sqliteRow = row
-	}
+	s.sqliteRow, s.sqliteCells = rowText(pieces)
 	return s, nil
 }
 
@@ -327,14 +326,15 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 
 // rowText returns the text with which SQLite inserts one row of a statement that copies a row set into a table, each row
 // by itself: INSERT INTO ... SELECT columns and constants FROM @rows(...) AS r, without functions, subqueries and further
-// parameters, and without an action on conflicts but DO NOTHING. It reports false for other statements.
+// parameters, and without an action on conflicts but DO NOTHING. For other statements the text is empty. Its parameters have
+// no numbers, because the driver searches the names of numbered ones for each cell; cells are the columns they stand for.
 //
 // For inserts of many rows this is several times faster than JSON, each cell of which is parsed, printed and parsed
 // again. The text is INSERT ... VALUES and not INSERT ... SELECT: SQLite keeps a copy of each page that the latter
 // changes, to undo the first rows if a later one fails, and a transaction with a failed statement is rolled back anyway.
-func rowText(pieces []piece) (string, bool) {
+func rowText(pieces []piece) (text string, cells []int) {
 	if len(pieces) != 3 || pieces[1].columns == nil {
-		return "", false
+		return "", nil
 	}
 	into, selected, _ := strings.Cut(enableFor(pieces[0].text, "sqlite"), "SELECT")
 	selected, between, isFrom := strings.Cut(selected, "FROM")
@@ -344,7 +344,7 @@ func rowText(pieces []piece) (string, bool) {
 	behind = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(behind), "WHERE true"))
 	isPlain := behind == "" || strings.HasPrefix(behind, "ON CONFLICT") && strings.HasSuffix(behind, "DO NOTHING")
 	if !isFrom || !isAlias || !isPlain || !strings.HasPrefix(strings.TrimSpace(into), "INSERT INTO") {
-		return "", false
+		return "", nil
 	}
 	values := strings.Split(selected, ",")
 	for i, v := range values {
@@ -352,15 +352,15 @@ func rowText(pieces []piece) (string, bool) {
 		if name, ok := strings.CutPrefix(v, "r."); ok {
 			n := slices.IndexFunc(pieces[1].columns, func(c column) bool { return c.name == name })
 			if n < 0 {
-				return "", false
+				return "", nil
 			}
-			v = fmt.Sprintf("?%d", n+1)
+			v, cells = "?", append(cells, n)
 		} else if !constant(v) {
-			return "", false
+			return "", nil
 		}
 		values[i] = v
 	}
-	return strings.TrimSpace(fmt.Sprintf("%sVALUES (%s) %s", into, strings.Join(values, ", "), behind)), true
+	return strings.TrimSpace(fmt.Sprintf("%sVALUES (%s) %s", into, strings.Join(values, ", "), behind)), cells
 }
 
 // constant reports whether an SQL expression is NULL, an integer, or a text without commas and quotes.

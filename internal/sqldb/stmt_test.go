@@ -132,11 +132,11 @@ func TestBind_checksArguments(t *testing.T) {
 // Only statements whose rows do not depend on each other run once per row.
 func TestRowText(t *testing.T) {
 	for text, want := range map[string]string{
-		"INSERT INTO t (a) SELECT r.a FROM @rows AS r":                                                           "INSERT INTO t (a) VALUES (?1)",
-		"INSERT INTO t (a) SELECT r.a FROM /*pg: f() CROSS JOIN */@rows AS r":                                    "INSERT INTO t (a) VALUES (?1)",
-		"INSERT INTO t (a, b) SELECT r.b, r.a FROM @rows AS r":                                                   "INSERT INTO t (a, b) VALUES (?2, ?1)",
+		"INSERT INTO t (a) SELECT r.a FROM @rows AS r":                                                           "INSERT INTO t (a) VALUES (?)",
+		"INSERT INTO t (a) SELECT r.a FROM /*pg: f() CROSS JOIN */@rows AS r":                                    "INSERT INTO t (a) VALUES (?)",
+		"INSERT INTO t (a, b) SELECT r.b, r.a FROM @rows AS r":                                                   "INSERT INTO t (a, b) VALUES (?, ?)",
 		"INSERT INTO t (a, b, c) SELECT 'A', NULL, -7 FROM @rows AS r":                                           "INSERT INTO t (a, b, c) VALUES ('A', NULL, -7)",
-		"INSERT INTO t (a) SELECT r.a FROM @rows AS r WHERE true ON CONFLICT (a) DO NOTHING":                     "INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO NOTHING",
+		"INSERT INTO t (a) SELECT r.a FROM @rows AS r WHERE true ON CONFLICT (a) DO NOTHING":                     "INSERT INTO t (a) VALUES (?) ON CONFLICT (a) DO NOTHING",
 		"INSERT INTO t (a) SELECT r.a FROM @rows AS r WHERE true ON CONFLICT (a) DO UPDATE SET a = 'DO NOTHING'": "",
 		"INSERT INTO t (a) SELECT r.a FROM @rows AS r WHERE r.a > 'b'":                                           "",
 		"INSERT INTO t (a) SELECT r.a FROM @rows AS r ORDER BY r.a LIMIT 1":                                      "",
@@ -156,6 +156,9 @@ func TestRowText(t *testing.T) {
 		s := testenv.Must(compile("s", strings.Replace(text, "@rows", "@rows($1: a text, b int)", 1), nil))(t)
 		if s.sqliteRow != want {
 			t.Errorf("compile(%s) inserts one row with %q, want %q", text, s.sqliteRow, want)
+		}
+		if strings.Contains(text, "r.b, r.a") {
+			testenv.Equal(t, []int{1, 0}, s.sqliteCells)
 		}
 	}
 }
