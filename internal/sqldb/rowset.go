@@ -116,10 +116,10 @@ func (r *RowSet) arrays(args []any) []any {
 
 // trimNulls returns the cells of a column without the NULLs at its end, or all cells if the column is the first.
 func trimNulls[T any](cells []*T, first bool) []*T {
-	n := len(cells)
-	for ; n > 0 && !first && cells[n-1] == nil; n-- {
+	for !first && len(cells) > 0 && cells[len(cells)-1] == nil {
+		cells = cells[:len(cells)-1]
 	}
-	return cells[:n]
+	return cells
 }
 
 // json returns the rows as an array of arrays, which SQLite reads with json_each.

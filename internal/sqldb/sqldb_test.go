@@ -103,7 +103,7 @@ func TestDB_rowSets(t *testing.T) {
 func TestRowSet_nulls(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for _, c := range []struct{ a, b, c, want string }{
-			{"xyz", "xyz", "xyz", "0 x x 120,1 y y 121,2 z z 122"},
+			{"abc", "def", "ghi", "0 a d 103,1 b e 104,2 c f 105"},
 			{"x-z", "-y-", "x--", "0 x - 120,1 - y -,2 z - -"},
 			{"---", "---", "---", "0 - - -,1 - - -,2 - - -"},
 			{"-", "-", "-", "0 - - -"},
