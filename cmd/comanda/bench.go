@@ -56,10 +56,17 @@ func (c *cli) bench() *cobra.Command {
 				}
 			}
 			r, err := runBench(cmd, config, b, history)
-			if err == nil && allowed != nil {
-				err = r.Parts.Exceeds(allowed)
+			if err != nil {
+				return result{}, err
 			}
-			return result{value: r, text: r.Text}, err
+			out := result{value: r, text: r.Text}
+			if allowed != nil {
+				if err := r.Parts.Exceeds(allowed); err != nil {
+					out.found = true
+					fmt.Fprintln(cmd.ErrOrStderr(), err)
+				}
+			}
+			return out, nil
 		}),
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 5, "seconds of each measurement; a whole run takes about 60 times as long")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,7 +213,10 @@ func ServeFloor(ctx context.Context, listen, databaseURL string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("bench: floor: %w", err), f.close())
 	}
-	stop := serve(l, f)
+	mux := http.NewServeMux()
+	mux.Handle("/", f)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile) // compared with the server's
+	stop := serve(l, mux)
 	<-ctx.Done()
 	stop()
 	return f.close()

@@ -52,15 +52,11 @@ func (s *session) compareFloor(ctx context.Context, base string, pid int) error 
 		return err
 	}
 	defer stop()
-	product := contender{name: "the product", target: s.target, pid: s.PID, product: s.product}
-	product.count = func(ctx context.Context) (floorCounts, error) {
-		orders, commits, err := s.countHolds(ctx, 0)
-		return floorCounts{orders, commits}, err
-	}
+	product := s.newProduct()
 	var ratios []float64
 	for range floorRounds {
 		var reached [2]float64
-		for i, c := range []*contender{&product, floor} {
+		for i, c := range []*contender{product, floor} {
 			if reached[i], err = s.measureRound(ctx, c); err != nil {
 				return err
 			}
@@ -88,6 +84,17 @@ type contender struct {
 	product *product // whose orders are sent
 
 	count func(ctx context.Context) (floorCounts, error) // since its start
+}
+
+// newProduct returns the server as a contender.
+func (s *session) newProduct() *contender {
+	return &contender{
+		name: "the product", target: s.target, pid: s.PID, product: s.product,
+		count: func(ctx context.Context) (floorCounts, error) {
+			orders, commits, err := s.countHolds(ctx, 0)
+			return floorCounts{orders, commits}, err
+		},
+	}
 }
 
 // newFloor returns the floor as a contender. stop closes its connections.

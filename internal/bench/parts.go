@@ -20,10 +20,10 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// PartLoad is the server's processor time of an order by part. Only work that was done while orders arrived is in it: not
-// documents that wait until the server is less busy.
+// PartLoad is the server's processor time of an order by part, and the floor's. Only work that was done while orders arrived
+// is in it: not documents that wait until the server is less busy.
 type PartLoad struct {
-	Orders int64   `json:"orders"`         // placed while the profile ran
+	Orders int64   `json:"orders"`         // placed while profiles of the server ran
 	Floor  float64 `json:"floorMicros"`    // processor time of an order of the floor, measured between the profiles
 	Sum    float64 `json:"microsPerOrder"` // of all parts
 	Parts  []Part  `json:"parts"`          // the largest first
@@ -35,6 +35,8 @@ type Part struct {
 	Micros  float64 `json:"microsPerOrder"`
 	OfFloor float64 `json:"ofFloor"` // in orders of the floor: it depends less on the machine than the time
 	Samples int64   `json:"samples"` // of the profile; a part with few samples is only roughly known
+
+	FloorMicros float64 `json:"floorMicros"` // the same part of an order of the floor
 }
 
 // The parts. partOf assigns each sample to one of them.
@@ -96,6 +98,7 @@ var requests = []struct{ prefix, part string }{
 	{"comanda/internal/ordering/orderingsql", partRows},
 	{"comanda/internal/event", partRows},
 	{"comanda/internal/sqldb", partRows},
+	{"comanda/internal/bench.(*floor).write", partRows},
 	{"comanda/internal/ordering", partDecide},
 	{"comanda/internal/catalog", partDecide},
 	{"comanda/internal/payment", partDecide},
@@ -122,14 +125,28 @@ func partOf(stack []string) string {
 	return partOther
 }
 
-// sampled is what profiles have found: samples and processor time by part.
-type sampled map[string]struct {
+// sampled is what the profiles of a contender have found.
+type sampled struct {
+	orders int64 // placed while the profiles ran
+	parts  map[string]partSamples
+}
+
+// partSamples are the samples and the processor time of a part.
+type partSamples struct {
 	samples int64
 	used    time.Duration
 }
 
+// micros returns the processor time of a part of an order.
+func (s *sampled) micros(part string) float64 {
+	return float64(s.parts[part].used.Microseconds()) / float64(max(1, s.orders))
+}
+
 // add adds the samples of a CPU profile.
-func (s sampled) add(p *profile.Profile) {
+func (s *sampled) add(p *profile.Profile) {
+	if s.parts == nil {
+		s.parts = map[string]partSamples{}
+	}
 	for _, sample := range p.Sample {
 		var stack []string
 		for _, l := range sample.Location {
@@ -138,10 +155,10 @@ func (s sampled) add(p *profile.Profile) {
 			}
 		}
 		name := partOf(stack)
-		t := s[name]
+		t := s.parts[name]
 		t.samples += sample.Value[0]
 		t.used += time.Duration(sample.Value[1])
-		s[name] = t
+		s.parts[name] = t
 	}
 }
 
@@ -158,19 +175,20 @@ func (s *session) parts(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	found, orders := sampled{}, int64(0)
+	var found, bare sampled
 	for range min(partRounds, s.Rounds) {
-		n, err := s.profileRound(ctx, found)
-		if err != nil {
+		if err := s.profileRound(ctx, s.newProduct(), s.Debug, &found); err != nil {
 			return err
 		}
-		orders += n
 		s.settle(ctx)
 		if _, err := s.measureRound(ctx, floor); err != nil {
 			return err
 		}
+		if err := s.profileRound(ctx, floor, s.Floor, &bare); err != nil {
+			return err
+		}
 	}
-	l := &PartLoad{Orders: orders}
+	l := &PartLoad{Orders: found.orders}
 	for _, c := range floor.resultPerOrder().CPU {
 		if c.Process == "server" {
 			l.Floor = c.Micros
@@ -179,9 +197,11 @@ func (s *session) parts(ctx context.Context) error {
 	if l.Floor <= 0 {
 		return errors.New("the processor time of the floor cannot be read")
 	}
-	for name, t := range found {
-		micros := float64(t.used.Microseconds()) / float64(max(1, orders))
-		l.Parts = append(l.Parts, Part{Name: name, Micros: micros, OfFloor: micros / l.Floor, Samples: t.samples})
+	for name, t := range found.parts {
+		micros := found.micros(name)
+		l.Parts = append(l.Parts, Part{
+			Name: name, Micros: micros, OfFloor: micros / l.Floor, Samples: t.samples, FloorMicros: bare.micros(name),
+		})
 		l.Sum += micros
 	}
 	slices.SortFunc(l.Parts, func(a, b Part) int { return int(b.Samples - a.Samples) })
@@ -189,17 +209,17 @@ func (s *session) parts(ctx context.Context) error {
 	return nil
 }
 
-// profileRound adds a profile under full load to found. It returns the number of orders that were placed meanwhile.
-func (s *session) profileRound(ctx context.Context, found sampled) (orders int64, err error) {
+// profileRound adds a profile of a contender under full load to found. debug is the base URL of the contender's profiles.
+func (s *session) profileRound(ctx context.Context, c *contender, debug string, found *sampled) error {
 	seconds := int(math.Ceil(s.Duration.Seconds()))
 	plan := s.ordering(slices.Max(s.Conns), s.product.items)
-	plan.Target, plan.Warmup = s.target, 0
+	plan.Target, plan.Warmup = c.target, 0
 	plan.Duration = time.Duration(seconds)*time.Second + 2*s.warmup()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		r, err := load.Run(ctx, plan)
 		if err == nil && r.Done == 0 {
-			err = fmt.Errorf("no order was accepted: %s", loadOf(r, 0).failures())
+			err = fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
 		}
 		return err
 	})
@@ -207,27 +227,27 @@ func (s *session) profileRound(ctx context.Context, found sampled) (orders int64
 		if err := wait(ctx, s.warmup()); err != nil {
 			return err
 		}
-		before, _, err := s.countHolds(ctx, 0)
+		before, err := c.count(ctx)
 		if err != nil {
 			return err
 		}
-		p, err := s.profile(ctx, seconds)
+		p, err := readProfile(ctx, debug, seconds)
 		if err != nil {
 			return err
 		}
-		after, _, err := s.countHolds(ctx, 0)
-		orders = after - before
+		after, err := c.count(ctx)
+		found.orders += after.Orders - before.Orders
 		found.add(p)
 		return err
 	})
-	return orders, g.Wait()
+	return g.Wait()
 }
 
-// profile reads a CPU profile of the server.
-func (s *session) profile(ctx context.Context, seconds int) (*profile.Profile, error) {
+// readProfile reads a CPU profile.
+func readProfile(ctx context.Context, debug string, seconds int) (*profile.Profile, error) {
 	client := &http.Client{Timeout: time.Duration(seconds)*time.Second + askTimeout}
 	defer client.CloseIdleConnections()
-	address := fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", s.Debug, seconds)
+	address := fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", debug, seconds)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -247,11 +267,13 @@ func (s *session) profile(ctx context.Context, seconds int) (*profile.Profile, e
 func (l *PartLoad) text(w io.Writer) {
 	fmt.Fprintf(w, "\nparts of an order in the server, %d orders; an order of the floor takes %.0f µs\n", l.Orders, l.Floor)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "part\tµs\tof the floor\tsamples\t")
+	fmt.Fprintln(t, "part\tµs\tof the floor\tsamples\tfloor's µs\tabove it\t")
+	var floor float64
 	for _, p := range l.Parts {
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%d\t\n", p.Name, p.Micros, p.OfFloor, p.Samples)
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%d\t%.1f\t%.1f\t\n", p.Name, p.Micros, p.OfFloor, p.Samples, p.FloorMicros, p.Micros-p.FloorMicros)
+		floor += p.FloorMicros
 	}
-	fmt.Fprintf(t, "sum\t%.1f\t%.2f\t\t\n", l.Sum, l.Sum/l.Floor)
+	fmt.Fprintf(t, "sum\t%.1f\t%.2f\t\t%.1f\t%.1f\t\n", l.Sum, l.Sum/l.Floor, floor, l.Sum-floor)
 	_ = t.Flush()
 }
 

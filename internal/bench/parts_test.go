@@ -95,6 +95,9 @@ func TestRun_parts(t *testing.T) {
 	if l.Orders > 0 && l.Parts[0].Micros != 60_000/float64(l.Orders) {
 		t.Errorf("HTTP takes %.1f µs of %d orders", l.Parts[0].Micros, l.Orders)
 	}
+	if l.Parts[0].FloorMicros <= 0 {
+		t.Errorf("parts = %+v, want the floor's HTTP in them", l.Parts)
+	}
 	if err := l.Exceeds(l); err != nil {
 		t.Errorf("a run exceeds itself as budget: %v", err)
 	}
@@ -111,19 +114,19 @@ func TestRun_parts(t *testing.T) {
 // A part may grow by a tenth, and by the uncertainty of its sample.
 func TestPartLoad_Exceeds(t *testing.T) {
 	t.Parallel()
-	budget := &PartLoad{Floor: 50, Sum: 100, Parts: []Part{{partHTTP, 50, 1, 10_000}, {partPrice, 5, 0.1, 1000}}}
+	budget := &PartLoad{Floor: 50, Sum: 100, Parts: []Part{{Name: partHTTP, Micros: 50, OfFloor: 1, Samples: 10_000}, {Name: partPrice, Micros: 5, OfFloor: 0.1, Samples: 1000}}}
 	for _, c := range []struct {
 		name  string
 		parts []Part
 		want  string
 	}{
 		{"as before", budget.Parts, ""},
-		{"a little more", []Part{{partHTTP, 54, 1.09, 10_000}}, ""},
-		{"faster machine", []Part{{partHTTP, 20, 1, 10_000}}, ""},
-		{"more", []Part{{partHTTP, 56, 1.12, 10_000}, {partPrice, 5, 0.1, 1000}}, "HTTP takes 1.12 orders of the floor, its budget is 1.00"},
-		{"more, but few samples", []Part{{partHTTP, 56, 1.12, 100}}, ""},
-		{"new and small", []Part{{partRelay, 1, 0.02, 1000}}, ""},
-		{"new and large", []Part{{partRelay, 9, 0.2, 1000}}, "relay takes 0.20"},
+		{"a little more", []Part{{Name: partHTTP, Micros: 54, OfFloor: 1.09, Samples: 10_000}}, ""},
+		{"faster machine", []Part{{Name: partHTTP, Micros: 20, OfFloor: 1, Samples: 10_000}}, ""},
+		{"more", []Part{{Name: partHTTP, Micros: 56, OfFloor: 1.12, Samples: 10_000}, {Name: partPrice, Micros: 5, OfFloor: 0.1, Samples: 1000}}, "HTTP takes 1.12 orders of the floor, its budget is 1.00"},
+		{"more, but few samples", []Part{{Name: partHTTP, Micros: 56, OfFloor: 1.12, Samples: 100}}, ""},
+		{"new and small", []Part{{Name: partRelay, Micros: 1, OfFloor: 0.02, Samples: 1000}}, ""},
+		{"new and large", []Part{{Name: partRelay, Micros: 9, OfFloor: 0.2, Samples: 1000}}, "relay takes 0.20"},
 	} {
 		err := (&PartLoad{Floor: 50, Parts: c.parts}).Exceeds(budget)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -135,7 +138,7 @@ func TestPartLoad_Exceeds(t *testing.T) {
 func TestReadBudget(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "budget.json")
-	want := Report{At: time.Unix(0, 0), Parts: &PartLoad{Orders: 9, Floor: 50, Sum: 60, Parts: []Part{{partHTTP, 60, 1.2, 7}}}}
+	want := Report{At: time.Unix(0, 0), Parts: &PartLoad{Orders: 9, Floor: 50, Sum: 60, Parts: []Part{{Name: partHTTP, Micros: 60, OfFloor: 1.2, Samples: 7}}}}
 	text := testenv.Must(json.Marshal(want))(t)
 	testenv.NoError(t, os.WriteFile(path, text, 0o600))
 	got := testenv.Must(ReadBudget(path))(t)
