@@ -90,6 +90,9 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 		}
 		return err
 	}
+	// The start needs several times the memory that the server keeps, most of it to hash the demo's passwords. The runtime
+	// would return it over minutes.
+	debug.FreeOSMemory()
 	var failed <-chan error
 	if p.server != nil {
 		failed = p.server.Failed()
