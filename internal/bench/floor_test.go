@@ -167,7 +167,7 @@ func TestFloor_refuses_invalid_orders(t *testing.T) {
 	checkKept(t, f.db, nil, true)
 }
 
-// B3: the floor's tables are removed, also those of a run that was killed, and the product's are not touched.
+// B3: the floor's tables are removed, even those of an earlier run that was killed, and the product's are not touched.
 func TestFloor_removes_its_data(t *testing.T) {
 	onEngines(t, func(t *testing.T, address string) {
 		killed := testenv.Must(openFloor(t.Context(), address, 10))(t)

@@ -112,13 +112,13 @@ func (p *Generation) currentRevision() uint64 {
 }
 
 // setEpoch stores the result of a check, unless Invalidate was called since it began.
-func (p *Generation) setEpoch(epoch string, look uint64) {
+func (p *Generation) setEpoch(epoch string, revision uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if look < p.revision {
+	if revision < p.revision {
 		return
 	}
-	p.epoch, p.revision = epoch, look
+	p.epoch, p.revision = epoch, revision
 }
 
 // Reconcile checks the markers, every second or on an event, and rebuilds the documents if they are not complete.
@@ -141,10 +141,10 @@ func (p *Generation) Reconcile(ctx context.Context) error {
 
 // verify compares the markers with the state in SQL.
 func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
-	look := p.currentRevision()
+	revision := p.currentRevision()
 	epoch := ""
 	// Every early return clears the epoch, because documents that could not be verified must not be read.
-	defer func() { p.setEpoch(epoch, look) }()
+	defer func() { p.setEpoch(epoch, revision) }()
 	state, err := p.Store.Generation(ctx)
 	if err != nil || state.Epoch == "" {
 		return false, err

@@ -267,12 +267,12 @@ func (p *samplePass) checkCounter(ctx context.Context, last Ref, least int64) er
 	if last.Entity.Numeric {
 		least, _ = strconv.ParseInt(last.ID, 10, 64)
 	}
-	for look := range 2 {
+	for attempt := range 2 {
 		n, err := p.Mirror.Counter(ctx, last.Entity)
 		if err != nil || n >= least {
 			return err
 		}
-		if look > 0 {
+		if attempt > 0 {
 			break
 		}
 		waiting, err := p.pendingRefs(ctx)

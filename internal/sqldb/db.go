@@ -14,7 +14,7 @@ import (
 // Limits on the time that a caller waits.
 const (
 	writeTimeout     = 10 * time.Second // one transaction, its retries included
-	readTimeout      = 3 * time.Second  // one statement of Questions
+	readTimeout      = 3 * time.Second  // one statement of ReadGroup
 	unavailableRetry = 2 * time.Second
 	maxRetries       = 3
 )

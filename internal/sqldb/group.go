@@ -79,15 +79,15 @@ func NewGroup[Op, Res any](db *DB, c GroupConfig[Op, Res]) *Group[Op, Res] {
 	})
 }
 
-// Questions is a group of reads: they share a statement instead of a transaction.
-type Questions[Op, Res any] struct{ *Group[Op, Res] }
+// ReadGroup is a Group of reads, which share a statement instead of a transaction.
+type ReadGroup[Op, Res any] struct{ *Group[Op, Res] }
 
-// NewQuestions starts the goroutine that runs ask; Stop ends it. ask returns one result for each question, in order.
-func NewQuestions[Op, Res any](most, queue int, ask func(ctx context.Context, ops []Op) ([]Res, error)) Questions[Op, Res] {
-	return Questions[Op, Res]{newGroup(most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
+// NewReadGroup starts the goroutine that runs read; Stop ends it. read returns one result for each operation, in order.
+func NewReadGroup[Op, Res any](most, queue int, read func(ctx context.Context, ops []Op) ([]Res, error)) ReadGroup[Op, Res] {
+	return ReadGroup[Op, Res]{newGroup(most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
-		return ask(ctx, ops)
+		return read(ctx, ops)
 	})}
 }
 

@@ -23,8 +23,8 @@ import (
 	"comanda/internal/worker"
 )
 
-// patience is far more than a healthy broker needs, because the broker and the machine are shared with other tests.
-const patience = 90 * time.Second
+// brokerTimeout is far more than a healthy broker needs, because the broker and the machine are shared with other tests.
+const brokerTimeout = 90 * time.Second
 
 func TestMain(m *testing.M) {
 	testenv.Parallel(8)
@@ -259,7 +259,7 @@ func (r *brokerTest) take(t testing.TB, queue string, n int) []amqp.Delivery {
 	ch := r.channel(t)
 	defer func() { _ = ch.Close() }()
 	var got []amqp.Delivery
-	testenv.Eventually(t, patience, func() bool {
+	testenv.Eventually(t, brokerTimeout, func() bool {
 		for {
 			d, ok := testenv.Must2(ch.Get(r.prefix+queue, true))(t)
 			if !ok {
@@ -326,7 +326,7 @@ func paid(n int) []event.Event {
 
 func publish(t testing.TB, p *Publisher, events ...event.Event) []error {
 	t.Helper()
-	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
+	testenv.Eventually(t, brokerTimeout, func() bool { return p.Ready(t.Context()) == nil })
 	return testenv.Must(p.Publish(t.Context(), events))(t)
 }
 

@@ -21,7 +21,7 @@ import (
 
 func applied(t *testing.T, db *sqldb.DB, want int) {
 	t.Helper()
-	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= want })
+	testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, daybookPaid) >= want })
 	if got := count(t, db, daybookPaid); got != want {
 		t.Fatalf("%d events were applied, want %d", got, want)
 	}
@@ -152,7 +152,7 @@ func consumersExpired(t *testing.T, r *brokerTest) {
 	}
 	publish(t, r.publisher(t, c), events...)
 	<-woken
-	testenv.Eventually(t, patience, func() bool {
+	testenv.Eventually(t, brokerTimeout, func() bool {
 		return r.ready(t, queueAwait) == 0 && r.ready(t, queueExpired) == 0
 	})
 	if n := len(woken); n >= len(events) {
@@ -172,14 +172,14 @@ func consumersFiftyLostConnections(t *testing.T, r *brokerTest) {
 	for range 50 {
 		taken := r.proxy.Accepted()
 		r.proxy.Cut()
-		testenv.Eventually(t, patience, func() bool {
+		testenv.Eventually(t, brokerTimeout, func() bool {
 			return p.Ready(t.Context()) == nil && r.proxy.Accepted() >= taken+2
 		})
 	}
 	publish(t, p, placed("last"))
 	applied(t, db, 2)
 	// Other tests run at the same time, so this bound is loose; goleak checks the end of the package exactly.
-	testenv.Eventually(t, patience, func() bool { return runtime.NumGoroutine() < before+200 })
+	testenv.Eventually(t, brokerTimeout, func() bool { return runtime.NumGoroutine() < before+200 })
 	stop()
 }
 
@@ -192,11 +192,11 @@ func consumersDeletedQueue(t *testing.T, r *brokerTest) {
 	publish(t, p, placed("order1"))
 	applied(t, db, 1)
 	testenv.Must(r.channel(t).QueueDelete(r.prefix+"comanda.daybook", false, false, false))(t)
-	testenv.Eventually(t, patience, func() bool {
+	testenv.Eventually(t, brokerTimeout, func() bool {
 		refused, err := p.Publish(context.WithoutCancel(t.Context()), []event.Event{placed("order2")})
 		return err == nil && refused[0] == nil
 	})
-	testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= 2 })
+	testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, daybookPaid) >= 2 })
 }
 
 // A process has caught up when all messages queued at its first connection are handled. The test queues more than a
@@ -214,15 +214,15 @@ func consumersCatchUp(t *testing.T, r *brokerTest) {
 	}
 	c := r.config(consumer)
 	p := r.publisher(t, c)
-	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil }) // the queue exists
+	testenv.Eventually(t, brokerTimeout, func() bool { return p.Ready(t.Context()) == nil }) // the queue exists
 	for i := range waiting {
 		r.put(t, "confirmed", amqp.Publishing{
 			MessageId: fmt.Sprint("m", i), Headers: amqp.Table{headerType: event.ExternalOrderConfirmed.Name}, Body: []byte(`{}`),
 		})
 	}
-	testenv.Eventually(t, patience, func() bool { return r.ready(t, "confirmed") == waiting })
+	testenv.Eventually(t, brokerTimeout, func() bool { return r.ready(t, "confirmed") == waiting })
 	cs := r.consumers(t, c, inbox.New(sqldbtest.SQLite(t), inbox.Options{}), nil)
-	testenv.Eventually(t, patience, func() bool { return r.ready(t, "confirmed") < waiting })
+	testenv.Eventually(t, brokerTimeout, func() bool { return r.ready(t, "confirmed") < waiting })
 	select {
 	case <-cs.CaughtUp():
 		t.Error("it has caught up before anything was worked on")

@@ -98,7 +98,7 @@ func eventOf(at time.Time, i int) event.Event {
 // drain relays until the outbox is empty and, like the relay's loop, continues after a failure.
 func drain(t testing.TB, rel *outbox.Relay) {
 	t.Helper()
-	testenv.Eventually(t, patience, func() bool { return rel.RunOnce(t.Context()) == nil })
+	testenv.Eventually(t, brokerTimeout, func() bool { return rel.RunOnce(t.Context()) == nil })
 }
 
 // witness declares a queue of another system that receives all events.
@@ -139,7 +139,7 @@ func (r *brokerTest) compare(t *testing.T, committed []event.Event) {
 				t.Fatalf("message %d: %v\n%s", len(received), err, diff)
 			}
 			received[d.MessageId] = true
-		case <-time.After(patience):
+		case <-time.After(brokerTimeout):
 			t.Fatalf("%d events of %d were received", len(received), len(committed))
 		}
 	}

@@ -111,7 +111,7 @@ func publisherFullQueue(t *testing.T, r *brokerTest) {
 	testenv.Must(ch.QueueDeclare(r.prefix+"comanda.daybook", true, false, false, false, full))(t)
 	p := r.publisher(t, r.config(daybook(nil)))
 	// A quorum queue notices its length with a delay.
-	testenv.Eventually(t, patience, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
+	testenv.Eventually(t, brokerTimeout, func() bool { return errors.Is(publish(t, p, placed("order"))[0], errNacked) })
 	if !r.log.has("exists with other arguments") {
 		t.Error("the log does not name the queue that differs")
 	}
@@ -160,7 +160,7 @@ func publisherAlarm(t *testing.T, r *brokerTest) {
 		_, err := p.Publish(t.Context(), []event.Event{placed("order2")})
 		failed <- err
 	}()
-	testenv.Eventually(t, patience, func() bool { return r.ready(t, "comanda.daybook") == 2 })
+	testenv.Eventually(t, brokerTimeout, func() bool { return r.ready(t, "comanda.daybook") == 2 })
 	r.proxy.Inject(blockedFrame("low on memory"))
 	if err := <-failed; !errors.Is(err, errBlocked) {
 		t.Fatalf("Publish = %v, want %v", err, errBlocked)
@@ -170,7 +170,7 @@ func publisherAlarm(t *testing.T, r *brokerTest) {
 	}
 	r.proxy.Inject(unblockedFrame())
 	r.proxy.resume()
-	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil })
+	testenv.Eventually(t, brokerTimeout, func() bool { return p.Ready(t.Context()) == nil })
 	publish(t, p, placed("order3"))
 	if n := r.proxy.Accepted(); n != connections {
 		t.Errorf("%d connections were made during the alarm", n-connections)
@@ -208,7 +208,7 @@ func topologyOtherWindow(t *testing.T, r *brokerTest) {
 	ch := r.channel(t)
 	testenv.Must(ch.QueueDelete(r.prefix+queueAwait, false, false, false))(t)
 	r.proxy.Cut()
-	testenv.Eventually(t, patience, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
+	testenv.Eventually(t, brokerTimeout, func() bool { return p.Ready(t.Context()) == nil && p.s.timers })
 	publish(t, p, placed("order3"))
 	r.take(t, queueAwait, 1)
 }

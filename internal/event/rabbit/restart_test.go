@@ -33,12 +33,12 @@ func TestRabbit_restarts(t *testing.T) {
 			writer.Go(func() {
 				for ; wrote < 1000 || !ended.Load(); wrote += 10 {
 					commit(t, db, paid(10))
-					testenv.Eventually(t, patience, func() bool { // the other engine may take longer
+					testenv.Eventually(t, brokerTimeout, func() bool { // the other engine may take longer
 						return wrote < 1000 || ended.Load() || count(t, db, relayedCount) >= events+wrote
 					})
 				}
 			})
-			testenv.Eventually(t, patience, func() bool { return count(t, db, daybookPaid) >= events+300 })
+			testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, daybookPaid) >= events+300 })
 			broker.all(t, end) // at a random point between a batch and its confirms or acknowledgements
 			ended.Store(true)
 			writer.Wait()
@@ -50,7 +50,7 @@ func TestRabbit_restarts(t *testing.T) {
 			broker.all(t, broker.Restart)
 		}
 		applied(t, db, events)
-		testenv.Eventually(t, patience, func() bool { return count(t, db, relayedCount) == events })
+		testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, relayedCount) == events })
 		r.nothingWrong(t, db)
 		r.wantDelivered(t, queuePaid, events)
 	})
@@ -71,7 +71,7 @@ func TestRabbit_wiped(t *testing.T) {
 	commit(t, db, paid(200))
 	broker.Restart()
 	applied(t, db, 300)
-	testenv.Eventually(t, patience, func() bool { return count(t, db, relayedCount) == 300 }) // consumers may be ahead of the relay
+	testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, relayedCount) == 300 }) // consumers may be ahead of the relay
 	r.nothingWrong(t, db)
 	r.wantDelivered(t, queuePaid, 200) // the first hundred had not been read
 }
@@ -92,7 +92,7 @@ func (r *brokerTest) nothingWrong(t *testing.T, db *sqldb.DB) {
 func (r *brokerTest) wantDelivered(t *testing.T, queue string, want int) {
 	t.Helper()
 	ch, ids := r.channel(t), map[string]bool{}
-	testenv.Eventually(t, patience, func() bool {
+	testenv.Eventually(t, brokerTimeout, func() bool {
 		for {
 			d, ok := testenv.Must2(ch.Get(r.prefix+queue, true))(t)
 			if !ok {

@@ -43,14 +43,14 @@ func networkCuts(t *testing.T, r *brokerTest, db *sqldb.DB, relays int) {
 	for range 12 {
 		relayed := count(t, db, relayedCount)
 		r.proxy.cutAfter(rnd.IntN(6000))
-		testenv.Eventually(t, patience, func() bool {
+		testenv.Eventually(t, brokerTimeout, func() bool {
 			n := count(t, db, relayedCount)
 			return n >= events || n >= relayed+events/20
 		})
 	}
 	writer.Wait()
 	r.proxy.cutAfter(-1)
-	testenv.Eventually(t, patience, func() bool { return count(t, db, relayedCount) == events })
+	testenv.Eventually(t, brokerTimeout, func() bool { return count(t, db, relayedCount) == events })
 	applied(t, db, events)
 
 	s, err := outbox.ReadStatus(t.Context(), db)

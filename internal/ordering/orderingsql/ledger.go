@@ -37,9 +37,9 @@ type Ledger struct {
 	cache         AdmissionOutbox
 	now           func() time.Time
 	group         *sqldb.Group[ordering.Command, ordering.Result]
-	keys          sqldb.Questions[ordering.IdempotencyKey, *ordering.Order]
-	versions      sqldb.Questions[string, int64]
-	owners        sqldb.Questions[string, owner]
+	keys          sqldb.ReadGroup[ordering.IdempotencyKey, *ordering.Order]
+	versions      sqldb.ReadGroup[string, int64]
+	owners        sqldb.ReadGroup[string, owner]
 	subscriptions ordering.Subscriptions
 	entries       []stock.OutboxEntry // entries of the last transaction; only the group's goroutine uses them
 }
@@ -58,14 +58,14 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 		Queue: maxQueue,
 	})
 	// Requests and streams repeat these reads often, so concurrent reads share one statement.
-	ask := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
+	readPrior := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 		return priorResults(ctx, db, keys)
 	}
-	l.keys = sqldb.NewQuestions(maxBatch, maxQueue, ask)
-	l.versions = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
+	l.keys = sqldb.NewReadGroup(maxBatch, maxQueue, readPrior)
+	l.versions = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
 		return versions(ctx, db, ids)
 	})
-	l.owners = sqldb.NewQuestions(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]owner, error) {
+	l.owners = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]owner, error) {
 		return owners(ctx, db, ids)
 	})
 	return l

@@ -22,7 +22,7 @@ import (
 // owner is the order and branch of a payment attempt. The zero owner stands for an unknown attempt.
 type owner = paymentsql.Owner
 
-// owners returns one owner per attempt in the same order, as sqldb.Questions requires.
+// owners returns one owner per attempt in the same order, as sqldb.ReadGroup requires.
 func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, error) {
 	found, err := paymentsql.Owners(ctx, db, attempts)
 	if err != nil {

@@ -134,7 +134,7 @@ func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
 }
 
 // versions reads the current version of each order; 0 for an unknown order. It returns one version per id in the same
-// order, as sqldb.Questions requires.
+// order, as sqldb.ReadGroup requires.
 func versions(ctx context.Context, db sqldb.Conn, ids []string) ([]int64, error) {
 	byID, err := sqldb.Map[string, int64](ctx, db, stmt("version_select"), sqldb.IDs(ids))
 	all := make([]int64, len(ids))

@@ -20,11 +20,11 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Processes of one test run wait for each other while one of them migrates the template; patience limits that.
+// Processes of one test run wait for each other while one of them migrates the template; migrateTimeout limits that.
 const (
-	prefix    = "comanda_pool_"
-	lockClass = 0x636d6461 // class of the advisory locks that this package takes
-	patience  = 2 * time.Minute
+	prefix         = "comanda_pool_"
+	lockClass      = 0x636d6461 // class of the advisory locks that this package takes
+	migrateTimeout = 2 * time.Minute
 )
 
 // pool is the set of databases of this process on the PostgreSQL server. They are copies of a migrated template, which
@@ -62,7 +62,7 @@ type schema struct {
 // take returns an empty database for the caller's exclusive use until put.
 func (p *pool) take(t testing.TB, address string) *database {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), migrateTimeout)
 	defer cancel()
 	db := testenv.Must(p.own(ctx, address))(t)
 	if err := db.empty(ctx, withDatabase(address, db.name), p.like); err == nil {

@@ -37,8 +37,8 @@ type Reservations struct {
 	cache  CacheQueue
 	now    func() time.Time
 	group  *sqldb.Group[stock.Command, stock.CommandResult]
-	finds  sqldb.Questions[string, stock.Reservation]
-	levels sqldb.Questions[itemRef, stock.Level]
+	finds  sqldb.ReadGroup[string, stock.Reservation]
+	levels sqldb.ReadGroup[itemRef, stock.Level]
 
 	// OnCommit receives every committed batch of commands, from HTTP or from messages. It must not block. Set it
 	// before the first command; it may be nil.
@@ -51,8 +51,8 @@ func NewReservations(db *sqldb.DB, cache CacheQueue, now func() time.Time) *Rese
 	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{
 		Run: r.Run, Max: maxBatch, Queue: maxQueue,
 	})
-	r.finds = sqldb.NewQuestions(maxBatch, maxQueue, r.find)
-	r.levels = sqldb.NewQuestions(maxBatch, maxQueue, r.readLevels)
+	r.finds = sqldb.NewReadGroup(maxBatch, maxQueue, r.find)
+	r.levels = sqldb.NewReadGroup(maxBatch, maxQueue, r.readLevels)
 	return r
 }
 
