@@ -90,7 +90,7 @@ func checkUntil(until, now time.Time) error {
 	return nil
 }
 
-// The ends that have a name instead of an instant.
+// Texts that ParseUntil accepts instead of an instant.
 const (
 	UntilRestored = "RESTORED"   // no end: until staff restore or resume
 	UntilDayEnd   = "END_OF_DAY" // the end of the branch's business day

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// quietPoll is the shortest interval at which a stream polls while it is notified of changes, and twice of it the
-	// longest: the bound of the delay after a lost notification, or a change by a program that notifies no one. It is
-	// rarer than that guests look at their phones again, and makes polling cheaper than the heartbeats.
+	// A stream polls every quietPoll to twice quietPoll while notifications of changes arrive. That limits the delay if one
+	// is lost, or if a program changes the database without sending any. At this interval polling costs less than the
+	// heartbeats.
 	quietPoll = 15 * time.Second
-	// AccountCheck is Followed.Check of streams of accounts: with the second until a process has read a revocation, a
-	// revoked session receives events for at most six seconds. The check needs no store.
+	// AccountCheck is Followed.Check of streams of accounts. A process reads revocations each second, so a revoked session
+	// receives events for at most six seconds more. The check needs no store.
 	AccountCheck = 5 * time.Second
 	// GuestCheck is Followed.Check of streams of guests. It reads Redis, so it is made when a heartbeat wakes the stream
 	// anyway. Guests whose visit was closed may read their orders for much longer than that.
