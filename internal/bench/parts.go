@@ -270,8 +270,9 @@ func (l *PartLoad) text(w io.Writer) {
 	fmt.Fprintln(t, "part\tµs\tof the floor\tsamples\tfloor's µs\tabove it\t")
 	var floor float64
 	for _, p := range l.Parts {
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%d\t%.1f\t%.1f\t\n", p.Name, p.Micros, p.OfFloor, p.Samples, p.FloorMicros, p.Micros-p.FloorMicros)
 		floor += p.FloorMicros
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%d\t%.1f\t%.1f\t\n",
+			p.Name, p.Micros, p.OfFloor, p.Samples, p.FloorMicros, p.Micros-p.FloorMicros)
 	}
 	fmt.Fprintf(t, "sum\t%.1f\t%.2f\t\t%.1f\t%.1f\t\n", l.Sum, l.Sum/l.Floor, floor, l.Sum-floor)
 	_ = t.Flush()
