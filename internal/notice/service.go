@@ -64,14 +64,23 @@ type Page struct {
 }
 
 // Page returns notices of a reader that are older than the id before, or the newest.
-func (s *Service) Page(ctx context.Context, r Reader, before string, limit int) (Page, error) {
-	state, err := s.Store.State(ctx, r)
-	if err != nil {
-		return Page{}, err
+func (s *Service) Page(ctx context.Context, r Reader, before string, limit int) (p Page, err error) {
+	// A notice may arrive between the two reads. Then both are repeated once, so that the bell counts what it lists. The
+	// state is read first: if another one arrives, it is older than the items, and streams send the page again.
+	for range 2 {
+		if p.State, err = s.Store.State(ctx, r); err != nil {
+			return Page{}, err
+		}
+		if p.Items, err = s.Store.List(ctx, r, before, limit+1); err != nil {
+			return Page{}, err
+		}
+		if before != "" || len(p.Items) == 0 || p.Items[0].ID == p.Newest {
+			break
+		}
 	}
-	items, err := s.Store.List(ctx, r, before, limit+1)
-	more := len(items) > limit
-	return Page{state, items[:min(len(items), limit)], more}, err
+	p.More = len(p.Items) > limit
+	p.Items = p.Items[:min(len(p.Items), limit)]
+	return p, nil
 }
 
 // State returns the state of a reader's bell.
