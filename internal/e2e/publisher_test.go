@@ -64,54 +64,76 @@ func (p *publisher) close() {
 	}
 }
 
+// link is a publishing connection; conn is nil before the first.
+type link struct {
+	conn     *amqp.Connection
+	ch       *amqp.Channel
+	returned chan amqp.Return // has the current message if no queue is bound to its key
+}
+
 func (p *publisher) publish() {
-	var conn *amqp.Connection
-	var ch *amqp.Channel
-	for l := range p.waiting {
+	var l link
+	for m := range p.waiting {
 		over := time.Now().Add(2 * patience)
 		for {
-			err := p.deliver(&conn, &ch, l)
+			err := p.deliver(&l, m)
 			if err == nil {
 				break
 			}
 			if time.Now().After(over) {
-				p.s.t.Errorf("%v is not published: %v", l, err)
+				p.s.t.Errorf("%v is not published: %v", m, err)
 				break
 			}
 			<-time.After(50 * time.Millisecond) // like a real system
 		}
 	}
-	if conn != nil {
-		_ = conn.Close() // everything was confirmed
+	if l.conn != nil {
+		_ = l.conn.Close() // everything was confirmed
 	}
 }
 
-var errUnconfirmed = errors.New("the broker has not confirmed the message")
+var (
+	errUnconfirmed = errors.New("the broker has not confirmed the message")
+	errUnrouted    = errors.New("no queue is bound to the message's key")
+)
 
 // deliver connects if there is no connection, and returns nil once the broker has confirmed the message. Some messages
-// have the id of an earlier one about the same order.
-func (p *publisher) deliver(conn **amqp.Connection, ch **amqp.Channel, l message) (err error) {
-	if *conn == nil || (*conn).IsClosed() {
-		if *conn, err = amqp.Dial(p.address); err != nil {
-			*conn = nil
+// have the id of an earlier one about the same order. The broker also confirms a message that it drops because the
+// server has not yet bound its queue; such a message is mandatory, so it is returned.
+func (p *publisher) deliver(l *link, m message) (err error) {
+	if l.conn == nil || l.conn.IsClosed() {
+		if l.conn, err = amqp.Dial(p.address); err != nil {
+			l.conn = nil
 			return err
 		}
-		if *ch, err = (*conn).Channel(); err != nil {
-			return errors.Join(err, (*conn).Close())
+		if l.ch, err = l.conn.Channel(); err != nil {
+			return errors.Join(err, l.conn.Close())
 		}
-		if err = (*ch).Confirm(false); err != nil {
-			return errors.Join(err, (*conn).Close())
+		if err = l.ch.Confirm(false); err != nil {
+			return errors.Join(err, l.conn.Close())
 		}
+		l.returned = l.ch.NotifyReturn(make(chan amqp.Return, 1))
 	}
-	body, _ := json.Marshal(map[string]string{"orderId": l.order}) //nolint:errchkjson // strings always marshal
-	c, err := (*ch).PublishWithDeferredConfirm(p.exchange, l.key, false, false, amqp.Publishing{
-		MessageId: fmt.Sprintf("%s-%s-%d", l.key, l.order, rand.IntN(2)), ContentType: "application/json", Body: body,
+	body, _ := json.Marshal(map[string]string{"orderId": m.order}) //nolint:errchkjson // strings always marshal
+	c, err := l.ch.PublishWithDeferredConfirm(p.exchange, m.key, true, false, amqp.Publishing{
+		MessageId: fmt.Sprintf("%s-%s-%d", m.key, m.order, rand.IntN(2)), ContentType: "application/json", Body: body,
 		DeliveryMode: amqp.Persistent,
 	})
-	if err == nil && !c.Wait() {
-		err = errUnconfirmed
+	if err != nil {
+		return err
 	}
-	return err
+	if !c.Wait() {
+		return errUnconfirmed
+	}
+	select { // a message is returned before it is confirmed
+	case r, ok := <-l.returned:
+		if ok {
+			return fmt.Errorf("%w: %s", errUnrouted, r.ReplyText)
+		}
+		return errUnconfirmed // the channel has been closed
+	default:
+		return nil
+	}
 }
 
 // receive consumes the queue until it has received want different messages, and those already on their way. It returns
