@@ -95,7 +95,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 			Name: "visits", Run: k.excludingMoves(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
-		{Name: "statistics", Run: k.refreshStatistics, Every: time.Second, Timeout: 30 * time.Second},
+		{Name: "statistics", Run: k.DB.RefreshStatistics, Every: time.Second, Timeout: 30 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		k.dishSalesLoop(),
 		k.activityCheckLoop(),
@@ -127,12 +127,6 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 		loops = append(loops, k.verifyLoop())
 	}
 	return slices.Concat(loops, k.rankingLoops(), k.mailLoops(log, reg), k.pushLoops(log, reg))
-}
-
-// refreshStatistics corrects the plans of statements on tables that grow quickly, such as in the first minute after setup.
-func (k *Core) refreshStatistics(ctx context.Context) error {
-	_, err := k.DB.RefreshStatistics(ctx)
-	return err
 }
 
 // sweeper expires unpaid orders whose deadline has passed (I10). Each round expires all orders that are due in SQL,

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/keyspace"
 )
 
-// Config describes the measurements. Target, Tokens and DatabaseURL are required. Fields with a default have it instead of
-// zero.
+// Config describes the measurements. Target, Tokens and DatabaseURL are required. The zero value of a field with a default
+// stands for the default.
 type Config struct {
 	Target string   // base URL of the running server, on this machine, started without limits
 	PID    int      // process id of the server; 0: unknown, so its CPU time and memory are not reported

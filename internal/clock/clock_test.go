@@ -42,7 +42,11 @@ func (w *fakeClocks) advance(d time.Duration) {
 	w.truth, w.mono = w.truth.Add(d), w.mono+d
 }
 
-func (w *fakeClocks) suspend(d time.Duration) { w.truth = w.truth.Add(d) }
+func (w *fakeClocks) suspend(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.truth = w.truth.Add(d)
+}
 
 func (w *fakeClocks) answer(context.Context) (time.Time, error) {
 	w.advance(w.trip / 2)
