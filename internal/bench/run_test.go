@@ -161,8 +161,9 @@ func checkReservations(t *testing.T, r Report) {
 	if i == nil {
 		t.Fatal("nothing was reserved")
 	}
-	// inventory-tcc 003-H4: what a reservation costs is part of the report.
-	if redis := strings.HasPrefix(r.Redis, "standalone"); redis && i.Memory <= 0 || runtime.GOOS == "linux" && len(i.Try.CPU) == 0 {
+	// inventory-tcc 003-H4: what a reservation costs is part of the report. A run this short may end with less memory, when
+	// earlier keys expire meanwhile.
+	if redis := strings.HasPrefix(r.Redis, "standalone"); redis && i.Memory == 0 || runtime.GOOS == "linux" && len(i.Try.CPU) == 0 {
 		t.Errorf("a reservation takes %v and %.0f bytes of %s", i.Try.CPU, i.Memory, r.Redis)
 	}
 	for name, l := range map[string]Load{"try": i.Try.Load, "in turn": i.Alternating, "read": i.Read} {
