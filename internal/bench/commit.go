@@ -118,7 +118,6 @@ func newPage(now time.Time, first, n int) page {
 	return page{
 		{stmt("counter_add"), []any{counted(dishes)}},
 		{stmt("hold_insert"), []any{sqldb.NewRowSet(n).Text("id", id).
-			Text("digest", func(i int) string { return ids[i][18:] }).
 			Text("lines", func(i int) string { return heldLines(dishes[i*lineCount : (i+1)*lineCount]) }), rawDate, at, expires}},
 		{stmt("order_insert"), []any{orders, rawDate, at, expires, rawVisit, rawGuest}},
 		{stmt("order_item_insert"), []any{items}},

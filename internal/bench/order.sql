@@ -29,8 +29,8 @@ FROM @rows($1: id text, order_id text, payload text) AS r
 
 -- name: hold_insert
 INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
-SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', NULL, r.digest, r.lines, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
-FROM @rows($1: id text, digest text, lines text) AS r
+SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', NULL, '', r.lines, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
+FROM @rows($1: id text, lines text) AS r
 
 -- name: ops_insert
 INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at) VALUES ($1, 9000, $2, $3, $4)

@@ -31,6 +31,7 @@ func keyQueries(keys []ordering.IdempotencyKey) (all []keyQuery) {
 	}
 	if len(members) > 0 {
 		all = append(all, keyQuery{stmt("order_select_member_key"), sqldb.NewRowSet(len(members)).
+			Int("user_id", func(i int) int64 { return members[i].User }).
 			Text("key", func(i int) string { return members[i].ClientTxnID })})
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -340,15 +339,7 @@ func TestLedger_bumpAgainstRefund(t *testing.T) {
 // TestOrders_boardIsFound checks that the board's frequent statements use indexes, so that their cost does not grow
 // with the number of orders.
 func TestOrders_boardIsFound(t *testing.T) {
-	db := sqldbtest.SQLite(t)
-	text := regexp.MustCompile(`\?(\d+)`).ReplaceAllString(orderingsql.Statements.Must("board_select").Text(sqldb.SQLite), "$$$1")
-	plan := sqldb.Load(fstest.MapFS{"plan.sql": {Data: []byte("EXPLAIN QUERY PLAN " + text)}})
-	steps := testenv.Must(sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (s string, err error) {
-		var id, parent, unused int
-		err = r.Scan(&id, &parent, &unused, &s)
-		return s, err
-	}, plan.Must("plan"), 1, "2026-02-26", "2026-02-25", 0, 0, 10))(t)
-	found := strings.Join(steps, "\n")
+	found := planOf(t, sqldbtest.SQLite(t), "board_select", 1, "2026-02-26", "2026-02-25", 0, 0, 10)
 	if strings.Count(found, "INDEX order_info_day") != 2 || strings.Count(found, "INDEX order_info_stepped") != 1 {
 		t.Error(found)
 	}

@@ -117,8 +117,7 @@ JOIN @rows($1: branch_id int, key text) AS r ON o.branch_id = r.branch_id AND o.
 -- Orders by the idempotency keys of members, which are unique in all branches.
 SELECT @order_columns
 FROM order_info o
-JOIN @rows($1: key text) AS r ON o.client_txn_id = r.key
-WHERE o.user_id IS NOT NULL
+JOIN @rows($1: user_id int, key text) AS r ON o.user_id = r.user_id AND o.client_txn_id = r.key
 
 -- name: order_select_member
 SELECT @order_columns

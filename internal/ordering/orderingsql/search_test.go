@@ -135,6 +135,23 @@ func planOf(t *testing.T, db *sqldb.DB, name string, args ...any) string {
 	return strings.Join(steps, "\n")
 }
 
+// TestOrders_memberKeyIsFound checks that a member's idempotency key is found by both of its columns while the table has
+// no statistics. With another index of the same condition PostgreSQL read all orders of members for each batch.
+func TestOrders_memberKeyIsFound(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		testenv.Must(db.Exec(t.Context(), filled.Must("orders")))(t)
+		keys := []any{[]int64{7}, []string{"m7:a"}}
+		want := "Index Cond: ((user_id = u.user_id) AND (client_txn_id = (u.key)::text))"
+		if db.Engine() == sqldb.SQLite {
+			keys, want = []any{`[[7,"m7:a"]]`}, "SEARCH o USING INDEX order_info_member (user_id=? AND client_txn_id=?)"
+		}
+		if plan := planOf(t, db, "order_select_member_key", keys...); !strings.Contains(plan, want) {
+			t.Errorf("the plan is\n%s\nwant %s", plan, want)
+		}
+	})
+}
+
 // TestOrders_Listed_searchIsFound checks that a search scans no large table on either engine: with 20,000 orders, each
 // of its parts uses an index.
 func TestOrders_Listed_searchIsFound(t *testing.T) {

@@ -23,10 +23,10 @@ WHERE h.branch_id = $1 AND h.biz_date = $2 AND (h.state = 'HELD' OR h.updated_at
 ORDER BY h.id
 
 -- name: hold_insert
+-- The column digest is not read: the lines identify the content of a hold.
 INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
-SELECT r.id, r.branch_id, r.biz_date, r.state, r.reason, r.digest, r.lines, r.expires_at, CAST($2 AS BIGINT),
-       CAST($2 AS BIGINT)
-FROM @rows($1: id text, branch_id int, biz_date text, state text, reason text, digest text, lines text, expires_at int) AS r
+SELECT r.id, r.branch_id, r.biz_date, r.state, r.reason, '', r.lines, r.expires_at, CAST($2 AS BIGINT), CAST($2 AS BIGINT)
+FROM @rows($1: id text, branch_id int, biz_date text, state text, reason text, lines text, expires_at int) AS r
 
 -- name: hold_late
 -- Counts the orders past their deadline, and returns the earliest deadline.

@@ -25,7 +25,6 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 		Text("biz_date", func(i int) string { return holds[i].Scope.Date }).
 		Text("state", func(i int) string { return string(holds[i].State) }).
 		NullText("reason", func(i int) (string, bool) { return holds[i].Reason, holds[i].Reason != "" }).
-		Text("digest", func(i int) string { return holds[i].Digest() }).
 		Text("lines", func(i int) string { return formatLines(holds[i].Hold) }).
 		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
 }
