@@ -146,18 +146,19 @@ func (p *Problem) GetHeaders() http.Header {
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	own, err := json.Marshal((*plain)(p))
-	if err != nil || len(p.extra) == 0 {
-		return own, err
-	}
-	all := map[string]any{}
-	maps.Copy(all, p.extra)
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(own, &members); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	// Standard members are written last, so that an extra member of the same name cannot replace them.
-	for name, v := range members {
-		all[name] = v
+	extra := maps.Clone(p.extra)
+	for _, standard := range []string{"type", "title", "status", "code", "detail", "requestId", "errors"} {
+		delete(extra, standard)
 	}
-	return json.Marshal(all)
+	if len(extra) == 0 {
+		return own, nil
+	}
+	members, err := json.Marshal(extra)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(own[:len(own)-1], ','), members[1:]...), nil
 }

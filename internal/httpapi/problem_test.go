@@ -116,6 +116,14 @@ func TestServer_ProblemShape(t *testing.T) {
 	}
 }
 
+func TestProblem_extra_members_replace_none(t *testing.T) {
+	p := newProblem(409, "sold_out", "")
+	p.extra = map[string]any{"code": "other", "detail": "Other.", "lines": []int{1}, "a": "<"}
+	want := `{"type":"about:blank","title":"Conflict","status":409,"code":"sold_out","requestId":"","a":"\u003c","lines":[1]}`
+	testenv.Equal(t, want, string(testenv.Must(json.Marshal(p))(t)))
+	testenv.Equal(t, 4, len(p.extra))
+}
+
 // Error responses of middleware and of huma have the same members.
 func TestServer_ProblemOfPlainHandler(t *testing.T) {
 	h := newHarness(t, nil, func(a *API) {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -48,12 +49,26 @@ func newAPI(s *Server) *API {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil // served by this package with its own headers
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = securitySchemes
-	format := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: a.unmarshal}
+	format := huma.Format{Marshal: marshal, Unmarshal: a.unmarshal}
 	c.Formats = map[string]huma.Format{
 		"application/json": format, "json": format, // the second is for application/problem+json
 	}
 	a.huma = huma.NewAPI(c, adapter{a})
 	return a
+}
+
+// marshal writes a body. A problem encodes itself: an encoder would check and copy its text again, and a busy evening's
+// most frequent answer may be a refusal.
+func marshal(w io.Writer, body any) error {
+	p, ok := body.(*Problem)
+	if !ok {
+		return huma.DefaultJSONFormat.Marshal(w, body)
+	}
+	b, err := p.MarshalJSON()
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
 }
 
 // Register adds an operation that responds with T as JSON. pattern is "METHOD /path", as in Route; the summary is the
