@@ -120,14 +120,16 @@ func (s *session) measureRound(ctx context.Context, c *contender) (perSecond flo
 		return 0, err
 	}
 	costs := s.cpuUsageOf(ctx, c.pid)
-	plan := c.product.ordering(cmp.Or(s.report.Best().Conns, slices.Max(s.Conns)), c.product.items)
-	plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
-	r, err := load.Run(ctx, plan)
-	if err != nil {
-		return 0, err
-	}
-	if r.Done == 0 {
-		return 0, fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
+	r := &load.Result{}
+	for tries := 0; r.Done == 0; tries++ { // a disk may stall for as long as a short round takes
+		if tries == 3 {
+			return 0, fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
+		}
+		plan := c.product.ordering(cmp.Or(s.report.Best().Conns, slices.Max(s.Conns)), c.product.items)
+		plan.Target, plan.Warmup, plan.Duration = c.target, s.warmup()/2, s.Duration/2
+		if r, err = load.Run(ctx, plan); err != nil {
+			return 0, err
+		}
 	}
 	s.settle(ctx)
 	c.used = plus(c.used, costs.each(s.cpuUsageOf(ctx, c.pid), 1))
