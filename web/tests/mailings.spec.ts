@@ -13,9 +13,9 @@ test('an owner chooses a group, downloads it and writes to those who agree', asy
   await expect(page.getByText('1 member', { exact: true })).toBeVisible()
   await expect(page.getByText('0 agreed to news')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Write e-mail' })).toBeDisabled()
-  await page.getByLabel('Inactive for days').fill('500')
+  await page.getByLabel('Days inactive').fill('500')
   await expect(page.getByText('Enter 1 to 400 days.')).toBeVisible()
-  await page.getByLabel('Inactive for days').fill('')
+  await page.getByLabel('Days inactive').fill('')
 
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'CSV' }).click()

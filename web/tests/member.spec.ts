@@ -68,7 +68,7 @@ test('a member registers and pays an order', async ({ page, server }) => {
   await page.getByRole('radio', { name: /Pay at the counter/ }).check()
   await page.getByRole('button', { name: /Order and pay/ }).click()
   await expect(page.getByRole('heading', { name: 'Please pay at the counter' })).toBeVisible()
-  await page.getByRole('button', { name: 'Use another payment method' }).click()
+  await page.getByRole('button', { name: 'Change payment method' }).click()
   await page.getByRole('radio', { name: /Test payment/ }).check()
   await page.getByRole('button', { name: 'Pay now' }).click()
   await page.getByRole('button', { name: 'Simulate a failure' }).click()

@@ -13,14 +13,14 @@ test('a member reads a notice on one device, and the bell of another one follows
   await laptop.locator('button[type=submit]').click()
   for (const step of ['start', 'ready']) await server.staff('POST', `/api/orders/${placed.id}/${step}`)
 
-  const bell = page.getByRole('button', { name: '2 new notices' }) // paid and ready
+  const bell = page.getByRole('button', { name: '2 new notifications' }) // paid and ready
   await expect(bell).toBeVisible()
   await expect(laptop.getByRole('button', { name: '2 thông báo mới' })).toBeVisible()
   await bell.click()
-  const dialog = page.getByRole('dialog', { name: 'Notices' })
+  const dialog = page.getByRole('dialog', { name: 'Notifications' })
   await expect(dialog.getByRole('button', { name: /is ready/ })).toBeVisible()
   await checkAccessibility(page, 'the list of notices')
-  await dialog.getByText('Choose your notices').click()
+  await dialog.getByText('Choose your notifications').click()
   await expect(dialog.getByRole('group', { name: 'Order ready' })).toBeVisible()
 
   await dialog.getByRole('button', { name: 'Mark all as read' }).click()
@@ -28,11 +28,11 @@ test('a member reads a notice on one device, and the bell of another one follows
   await dialog.getByRole('button', { name: 'Close', exact: true }).click()
 
   await server.staff('POST', `/api/orders/${placed.id}/refunds`, { reason: 'cold' })
-  await expect(page.getByRole('button', { name: '1 new notice', exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: '1 new notification', exact: true })).toBeVisible()
   await laptop.getByRole('button', { name: '1 thông báo mới' }).click()
   await laptop.getByRole('dialog').getByRole('button', { name: /hoàn tiền/ }).click()
   await expect(laptop).toHaveURL(new RegExp(`/shop/orders/${placed.id}$`))
-  await expect(page.getByRole('button', { name: 'Notices', exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
   await laptop.context().close()
 })
 
@@ -45,17 +45,17 @@ test('the guests of a table get notices of its orders, and turn off a kind', asy
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
   await page.getByRole('link', { name: 'Order more' }).click()
   for (const step of ['start', 'ready']) await server.staff('POST', `/api/orders/${id}/${step}`)
-  const bell = page.getByRole('button', { name: /new notice/ }) // one or two: the payment may have been seen on the order's page
+  const bell = page.getByRole('button', { name: /new notification/ }) // one or two: the payment may have been seen on the order's page
   await expect(bell).toBeVisible()
   await bell.click()
-  const dialog = page.getByRole('dialog', { name: 'Notices' })
+  const dialog = page.getByRole('dialog', { name: 'Notifications' })
   await expect(dialog.getByRole('button', { name: /is paid/ })).toBeVisible()
   await expect(dialog.getByRole('button', { name: /is ready/ })).toBeVisible()
-  await dialog.getByText('Choose your notices').click()
+  await dialog.getByText('Choose your notifications').click()
   for (const kind of ['Order paid', 'Order ready']) await dialog.getByRole('group', { name: kind }).getByLabel('In this list').uncheck()
   await expect(dialog.getByText('Nothing yet.')).toBeVisible()
   await page.reload()
-  await expect(page.getByRole('button', { name: 'Notices', exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
 })
 
 test('a message of a push service becomes a notification in its language while no page is open', async ({ page, context, server }) => {

@@ -85,7 +85,7 @@ test('a guest orders three teas of which one is different', async ({ page, empty
   await sheet.getByRole('button', { name: 'One more: Pearls' }).click()
   for (let n = 1; n < 3; n++) await sheet.getByRole('button', { name: 'One more: Pearl milk tea' }).click()
   await expect(sheet.getByRole('button', { name: 'Add · ₫159,000' })).toBeVisible()
-  const portions = sheet.getByRole('group', { name: 'All 3 the same?' })
+  const portions = sheet.getByRole('group', { name: 'Same options for all 3?' })
   await portions.getByRole('radio', { name: 'Choose each one' }).check()
   await checkAccessibility(page, 'three teas with options of their own')
   await sheet.getByRole('button', { name: 'Next: 2 of 3' }).click()

@@ -27,6 +27,7 @@ test('an owner changes the settings and tests an account at a gateway', async ({
   await setUp(empty)
   await enter(page, empty, owner, 'settings')
   await expect(page.getByText('Set by COMANDA_PUBLIC_URL')).toBeVisible() // the environment wins
+  await expect(page.getByText(/^restaurant\./), 'the name of a missing text').toHaveCount(0)
   const paying = page.locator('form').filter({ hasText: 'Grace period' })
   await paying.getByLabel('Time to pay', { exact: true }).fill('20')
   await paying.getByRole('button', { name: 'Save' }).click()
