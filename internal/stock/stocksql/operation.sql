@@ -27,8 +27,8 @@ WHERE id IN (SELECT o.id FROM redis_outbox o WHERE o.branch_id = $1 AND o.biz_da
 
 -- name: ops_insert
 INSERT INTO redis_outbox (id, branch_id, biz_date, ops, created_at)
-SELECT r.id, r.branch_id, r.biz_date, r.ops, CAST($2 AS BIGINT)
-FROM @rows($1: id text, branch_id int, biz_date text, ops text) AS r
+SELECT r.id, r.branch_id, r.biz_date, r.ops, r.created_at
+FROM @rows($1: id text, branch_id int, biz_date text, ops text, created_at int) AS r
 
 -- name: ops_retry_dead
 UPDATE redis_outbox SET attempts = 0, due_at = 0, dead_at = NULL

@@ -53,7 +53,8 @@ func QueueOps(tx sqldb.Tx, ops []stock.Op, newID func() string, now int64) ([]st
 		Text("id", func(i int) string { return entries[i].ID }).
 		Int("branch_id", func(i int) int64 { return entries[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return entries[i].Scope.Date }).
-		Text("ops", func(i int) string { return texts[i] }), now)
+		Text("ops", func(i int) string { return texts[i] }).
+		Int("created_at", func(int) int64 { return now }))
 	return entries, nil
 }
 
