@@ -1,6 +1,9 @@
 package account_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -101,4 +104,81 @@ func TestChangeEmail_of_another_account(t *testing.T) {
 		_, err = h.ChangeEmail(t.Context(), actor, free, code, accounttest.Caller())
 		wantFault(t, "again", err, account.ErrEmailTaken) // the code was not used up
 	})
+}
+
+// newUsers is a UserAdminStore that records the accounts it is to create.
+type newUsers struct {
+	account.UserAdminStore
+
+	made []account.User
+	pins []string
+}
+
+func (s *newUsers) Create(
+	_ context.Context, _ authz.Actor, u account.User, pinHash string, _ account.Assignment,
+) (account.User, error) {
+	s.made, s.pins = append(s.made, u), append(s.pins, pinHash)
+	return u, nil
+}
+
+// A new account needs a way to log in, and its secrets are stored as hashes only.
+func TestCreateUser(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		for _, c := range []struct {
+			email, username, pin string
+			want                 error
+		}{
+			{"", "lan", "2580", nil},
+			{"lan@example.com", "", "", nil},
+			{"lan@example.com", "", "2580", nil},
+			{"", "", "2580", account.ErrNoLogin},
+			{"", "lan", "", account.ErrNoLogin},
+			{"", "lan", "1234", account.ErrPinForm},
+		} {
+			s := &newUsers{}
+			m := account.Administration{Users: s, Accounts: h.Service, Now: h.Clock.Now}
+			n := account.NewUser{Profile: account.Profile{Email: c.email, Username: c.username}, Pin: c.pin}
+			_, err := m.CreateUser(t.Context(), authz.System(), n, account.Assignment{})
+			if !errors.Is(err, c.want) || (err == nil) != (len(s.made) == 1) {
+				t.Errorf("%+v: %v, %d made", c, err, len(s.made))
+			}
+			if err == nil && ((s.pins[0] == "") != (c.pin == "") || s.pins[0] == c.pin && c.pin != "" || s.made[0].PasswordHash != "") {
+				t.Errorf("%+v: stored as %q, password %q", c, s.pins[0], s.made[0].PasswordHash)
+			}
+		}
+	})
+}
+
+// The score falls with each flag by the points of its kind, and never below zero.
+func TestTrustRules_Score(t *testing.T) {
+	rules := account.TrustRules{ExpiredOrder: 5, NoShow: 20, Chargeback: 40}
+	expired, noShow, chargeback := account.FlagExpiredOrder, account.FlagNoShow, account.FlagChargeback
+	for _, c := range []struct {
+		name  string
+		rules account.TrustRules
+		flags []account.FlagKind
+		score int
+		kinds []account.FlagKind
+	}{
+		{"none", rules, nil, 100, nil},
+		{"one", rules, []account.FlagKind{expired}, 95, []account.FlagKind{expired}},
+		{
+			"several", rules, []account.FlagKind{noShow, expired, expired, chargeback}, 30,
+			[]account.FlagKind{chargeback, expired, noShow},
+		},
+		{"not below zero", rules, []account.FlagKind{chargeback, chargeback, chargeback}, 0, []account.FlagKind{chargeback}},
+		{"a kind that costs nothing", account.TrustRules{}, []account.FlagKind{noShow}, 100, []account.FlagKind{noShow}},
+		{"a kind of a newer release", rules, []account.FlagKind{"ABUSE"}, 100, []account.FlagKind{"ABUSE"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			score, kinds := c.rules.Score(c.flags)
+			if score != c.score || !slices.Equal(kinds, c.kinds) {
+				t.Errorf("Score = %d, %v, want %d, %v", score, kinds, c.score, c.kinds)
+			}
+		})
+	}
+	at := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	if got := (account.TrustRules{Period: 48 * time.Hour}).Cutoff(at); !got.Equal(at.AddDate(0, 0, -2)) {
+		t.Errorf("Cutoff = %v", got)
+	}
 }
