@@ -2,10 +2,15 @@ package account
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"time"
 
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // Lifetimes of sessions. Idle counts from the last activity, max from the login.
@@ -186,3 +191,194 @@ var (
 	ErrRefresh = fault.New(fault.Unauthenticated, "refresh_token_invalid", "Log in again.")
 	ErrSession = fault.New(fault.NotFound, "session_not_found", "Session not found.")
 )
+
+// Rotation is a refresh token that a client sent, with its proposed successor.
+type Rotation struct {
+	TokenHash string
+	NextHash  string
+	Successor string // the new token, encrypted with the token that was sent
+	Now       time.Time
+}
+
+// RotationResult is the outcome of Rotate, with the account and the session after it.
+type RotationResult struct {
+	Verdict RefreshVerdict
+	User    User
+	Session Session
+}
+
+// Refresh exchanges a refresh token for a new pair. The same token repeated within ten seconds, also concurrently,
+// returns the same pair. A token that was spent earlier ends the session, because two clients have it (S3).
+func (a *Service) Refresh(ctx context.Context, token string) (IssuedTokens, error) {
+	if !wellFormedRefresh(token) {
+		return IssuedTokens{}, ErrRefresh
+	}
+	// The successor is proposed before the verdict is known, so that judging and rotating take one transaction.
+	next := NewRefreshToken()
+	successor, err := encryptSuccessor(token, next)
+	if err != nil {
+		return IssuedTokens{}, fault.Wrap("encrypt a token", err)
+	}
+	o, err := a.SessionStore.Rotate(ctx, Rotation{
+		TokenHash: TokenHash(token), NextHash: TokenHash(next), Successor: successor, Now: a.Now(),
+	})
+	if err != nil {
+		return IssuedTokens{}, err
+	}
+	switch o.Verdict {
+	case RefreshRotate:
+	case RefreshRepeat:
+		if next, err = decryptSuccessor(token, o.Session.Successor); err != nil {
+			return IssuedTokens{}, fault.Wrap("decrypt a token", err)
+		}
+	case RefreshReuse:
+		a.Observer.reused()
+		a.Log.WarnContext(ctx, "security", "event", "authn_token_reuse", "user", o.User.ID, "session", o.Session.ID)
+		a.dropSessions(ctx, []string{o.Session.ID})
+		return IssuedTokens{}, ErrRefresh
+	// The answer does not reveal which of the two it is; the client has to log in again in both cases.
+	case RefreshUnknown, RefreshEnded:
+		return IssuedTokens{}, ErrRefresh
+	}
+	_ = a.Cache.Put(ctx, o.Session.active(o.User), o.Session.TokenHash) // best effort: a miss is read from SQL
+	return a.issueTokens(o.User, o.Session, next)
+}
+
+// wellFormedRefresh reports whether a text has the form of a refresh token, without any query. Access tokens never
+// have. The check keeps garbage from costing a transaction.
+func wellFormedRefresh(token string) bool { return text.IsToken(token, refreshChars) }
+
+// Logout ends the session of an access token, or else of a refresh token. Either may be expired or spent.
+func (a *Service) Logout(ctx context.Context, access, refresh string) error {
+	now := a.Now()
+	if len(access) > MaxAccessToken {
+		return authz.ErrInvalidToken
+	}
+	if access != "" {
+		// An expired one still names its session. Ending it is all that the token can do then.
+		claims, err := a.Tokens.ParseExpired(access)
+		if err == nil {
+			if rest := claims.ExpiresAt.Sub(now); rest > 0 {
+				_ = a.Cache.BlockToken(ctx, claims.ID, rest) // best effort: the revocation in SQL decides
+			}
+			return a.endSession(ctx, claims.UserID, claims.Session, now)
+		}
+	}
+	if !wellFormedRefresh(refresh) {
+		return authz.ErrInvalidToken
+	}
+	s, found, err := a.SessionStore.FindByToken(ctx, TokenHash(refresh))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return authz.ErrInvalidToken
+	}
+	return a.endSession(ctx, s.UserID, s.ID, now)
+}
+
+// endSession ends a session. If the session has ended already, it does nothing.
+func (a *Service) endSession(ctx context.Context, user int64, session string, now time.Time) error {
+	if _, err := a.SessionStore.End(ctx, user, session, EndLogout, now); err != nil {
+		return err
+	}
+	// Also for a session that had ended before: dropping it again is harmless.
+	a.dropSessions(ctx, []string{session})
+	return nil
+}
+
+// Sessions returns the live sessions of an actor, newest first.
+func (a *Service) Sessions(ctx context.Context, actor authz.Actor) ([]Session, error) {
+	return a.SessionStore.Sessions(ctx, actor.UserID, a.Now())
+}
+
+// EndSession ends a session of an actor. A session of another account is reported as not found.
+func (a *Service) EndSession(ctx context.Context, actor authz.Actor, session string) error {
+	found, err := a.SessionStore.End(ctx, actor.UserID, session, EndByOwner, a.Now())
+	if err != nil {
+		return err
+	}
+	if !found {
+		return ErrSession
+	}
+	a.dropSessions(ctx, []string{session})
+	return nil
+}
+
+// AccessTokenTTL is the lifetime of an access token. Only a revocation ends it earlier. It must stay below
+// revocationTTL: a revocation has to outlive every token that it refuses.
+const AccessTokenTTL = 10 * time.Minute
+
+// MaxAccessToken is the maximum length of an access token in bytes. Ours are about 350 bytes; longer input is refused
+// before it is hashed or parsed.
+const MaxAccessToken = 4 << 10
+
+// Claims are the contents of an access token: the account and its session. Permissions are not part of it, so that a
+// token cannot be out of date about them.
+type Claims struct {
+	ID        string // jti
+	UserID    int64
+	Session   string
+	IssuedAt  time.Time
+	ExpiresAt time.Time
+}
+
+// TokenCodec signs and parses access tokens, normally accountjwt.
+type TokenCodec interface {
+	Sign(c Claims) (string, error)
+	// Parse returns the claims of a token that this installation signed and that is valid at now.
+	Parse(token string, now time.Time) (Claims, error)
+	// ParseExpired returns the claims of a token that this installation signed, even if it has expired. They identify
+	// a session and prove no right to use it.
+	ParseExpired(token string) (Claims, error)
+}
+
+// Sizes of refresh tokens: random bytes, and characters of their base64 text.
+const (
+	refreshBytes = 32
+	refreshChars = 43
+)
+
+// NewRefreshToken returns a refresh token of 256 random bits.
+func NewRefreshToken() string {
+	b := make([]byte, refreshBytes)
+	_, _ = rand.Read(b) // never fails since Go 1.24
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// TokenHash returns the SHA-256 of a token in hexadecimal, which is stored in place of the token. A token has 256
+// random bits, so neither a salt nor a slow hash would add security.
+func TokenHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// successorPurpose separates the key that encrypts the successor of a refresh token from keys for other purposes.
+const successorPurpose = "comanda refresh successor"
+
+// encryptSuccessor encrypts the successor of a refresh token with a key derived from that token. A client that repeats the
+// token receives the same successor; a reader of the database does not.
+func encryptSuccessor(token, next string) (string, error) {
+	return Encrypt(deriveKey(token, successorPurpose), successorPurpose, next)
+}
+
+// decryptSuccessor decrypts what encryptSuccessor returned, with the same token.
+func decryptSuccessor(token, encrypted string) (string, error) {
+	return Decrypt(deriveKey(token, successorPurpose), successorPurpose, encrypted)
+}
+
+// claims returns the claims of the access token for the session's current refresh token. They depend on the session
+// only, so that a repeated refresh returns the same pair.
+func (s Session) claims() Claims {
+	// The id is new with each refresh, so that blocking one access token at a logout leaves later ones alone.
+	sum := sha256.Sum256([]byte("access " + s.TokenHash))
+	c := Claims{
+		ID: hex.EncodeToString(sum[:16]), UserID: s.UserID, Session: s.ID, IssuedAt: s.RotatedAt,
+		ExpiresAt: s.RotatedAt.Add(AccessTokenTTL),
+	}
+	// A token never outlives its session.
+	if s.ExpiresAt.Before(c.ExpiresAt) {
+		c.ExpiresAt = s.ExpiresAt
+	}
+	return c
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,4 +170,93 @@ func TestKeys_given(t *testing.T) {
 			t.Errorf("keys withdraw: %+v", r)
 		}
 	}, embedded)
+}
+
+// Staff find the member of a phone by the device id, which a login sets; the newest login on it wins (002-A11).
+func TestDevice_lookup(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
+		s := open(t, k, nil)
+		owner := s.createStaff("OWNER", "")
+		lan, minh := s.newMember("lan"), s.newMember("minh")
+		email := func(m member) string {
+			var me struct{ Email string }
+			m.send(http.MethodGet, "/me", nil).want(t, http.StatusOK, "").into(t, &me)
+			return me.Email
+		}
+		var in struct{ User struct{ DeviceID string } }
+		cookie := ""
+		login := func(m member) {
+			t.Helper()
+			a := s.send(http.MethodPost, "/auth/login", map[string]string{"email": email(m), "password": memberPassword}, "Cookie", cookie)
+			a.want(t, http.StatusOK, "").into(t, &in)
+			cookie, _, _ = strings.Cut(a.header.Get("Set-Cookie"), ";")
+		}
+		find := func(id, want string) {
+			t.Helper()
+			s.await(patience, func() error { // the index follows within seconds
+				var page struct{ Items []struct{ ID string } }
+				owner.send(http.MethodGet, "/api/users?deviceId="+id, nil).want(t, http.StatusOK, "").into(t, &page)
+				if len(page.Items) != 1 || page.Items[0].ID != want {
+					return fmt.Errorf("found %+v, want %s", page.Items, want)
+				}
+				return nil
+			})
+		}
+		login(lan)
+		phone := in.User.DeviceID
+		find(phone, lan.id)
+		login(minh)
+		if in.User.DeviceID != phone {
+			t.Errorf("the phone is %q to another member, want %q", in.User.DeviceID, phone)
+		}
+		find(phone, minh.id)
+	}, embedded, servers)
+}
+
+// A full dining room scans and orders from one address at human speed without a refusal. A phone that orders endlessly
+// and a machine that guesses codes are limited.
+func TestLimits(t *testing.T) {
+	onInstallations(t, func(t *testing.T, k kind) {
+		s := open(t, k, limited)
+		room := make([]answer, 40)
+		inParallel(len(room), func(i int) {
+			g, landed := s.scan(i)
+			if room[i] = landed; landed.status == http.StatusOK {
+				room[i] = g.place(g.request(line{ItemID: phoGa, Qty: 1}))
+			}
+		})
+		for _, a := range room {
+			if a.status != http.StatusCreated {
+				t.Errorf("a guest in the dining room is answered %v", a)
+			}
+		}
+
+		busy := s.guest(1)
+		refused := 0
+		for range 5 {
+			a := busy.place(busy.request(line{ItemID: phoGa, Qty: 1}))
+			if a.status != http.StatusTooManyRequests {
+				continue
+			}
+			refused++
+			a.want(t, http.StatusTooManyRequests, "rate_limited")
+			if n, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || n < 1 || n > 3 {
+				t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+			}
+		}
+		if refused == 0 || refused > 2 {
+			t.Errorf("%d of 5 orders in a row are refused", refused)
+		}
+
+		guessed := 0
+		for range 25 {
+			a := s.send(http.MethodGet, "/cis/landing?qr=0123456789012345678901234567890123456789012", nil)
+			if a.status == http.StatusTooManyRequests {
+				guessed++
+			}
+		}
+		if guessed < 3 {
+			t.Errorf("%d of 25 guesses are refused", guessed)
+		}
+	}, embedded, servers)
 }

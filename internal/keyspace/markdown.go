@@ -3,8 +3,10 @@ package keyspace
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Markdown returns the documentation of the registry, docs/keyspace.md.
@@ -65,4 +67,75 @@ func short(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Abbreviation is a short form in names of keys, or of fields of a hash.
+type Abbreviation struct {
+	Short   string `json:"short"`
+	Meaning string `json:"meaning"`
+}
+
+// legend explains every abbreviation, in alphabetical order. TestLegend_covers_every_key fails on one that is missing.
+var legend = []Abbreviation{
+	{"app", "application: keys that only Comanda's processes use"},
+	{"b", "branch, in the hash tag of keys that one script uses together"},
+	{"biz", "business, as in business date"},
+	{"bld", "build: epoch of a rebuild in progress (field)"},
+	{"cap", "the most units that may be held and used together"},
+	{"cis", "the service for guests in the reference documents; its API has paths below /cis"},
+	{"ep", "epoch: name of the build that the values belong to (field)"},
+	{"jti", "JWT ID, the identifier of an access token (RFC 7519)"},
+	{"memo", "what a document's writer remembers: its version and its index entries"},
+	{"ord", "order"},
+	{"otp", "one-time password: the code of an e-mail"},
+	{"pos", "position: instant of the snapshot that was loaded, in Unix milliseconds (field)"},
+	{"pub", "published to subscribers (channel)"},
+	{"q", "quota of a menu item"},
+	{"rank", "items in the order of their scores"},
+	{"ref", "reference: the id of a payment at its gateway"},
+	{"resv", "reservation: the record of one order's hold"},
+	{"rsv", "reserved: units that open holds have"},
+	{"temp", "temporary"},
+	{"v2", "version 2 of a value's format"},
+}
+
+// shortWords are words of at most four letters that are not abbreviations.
+var shortWords = strings.Fields("by cart city code date day dish due end hash hold hot id item lang left line list live " +
+	"lock mark menu name no page paid part rate role seen sold tag tags user view wake week yes")
+
+// Legend returns the abbreviations that declared keys and channels, or the descriptions of hashes, use.
+func Legend() []Abbreviation {
+	used := map[string]bool{}
+	for _, d := range Declarations() {
+		for _, w := range nameWords(d.Pattern) {
+			used[w] = true
+		}
+		// Fields are described as "ep: epoch".
+		for _, w := range strings.FieldsFunc(d.Purpose, func(r rune) bool { return !unicode.IsLetter(r) && r != ':' }) {
+			used[strings.TrimSuffix(w, ":")] = used[strings.TrimSuffix(w, ":")] || strings.HasSuffix(w, ":")
+		}
+	}
+	for _, c := range Channels() {
+		for _, w := range nameWords(c.Name) {
+			used[w] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(legend), func(a Abbreviation) bool { return !used[a.Short] })
+}
+
+// nameWords returns the words of a pattern in lower case; camel case such as tokenHash is two words.
+func nameWords(pattern string) []string {
+	var spaced strings.Builder
+	for _, r := range pattern {
+		switch {
+		case unicode.IsUpper(r):
+			spaced.WriteByte(' ')
+			spaced.WriteRune(unicode.ToLower(r))
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			spaced.WriteRune(r)
+		default:
+			spaced.WriteByte(' ')
+		}
+	}
+	return strings.Fields(spaced.String())
 }

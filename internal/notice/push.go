@@ -6,11 +6,16 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
+	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
+	"comanda/internal/backoff"
 	"comanda/internal/fault"
+	"comanda/internal/queue"
 )
 
 // Limits of subscriptions. A member has a browser on each device, a guest one or two on a phone.
@@ -89,4 +94,157 @@ func PayloadOf(n UserNotice, locale string) Payload {
 		page = "/app/orders/"
 	}
 	return Payload{ID: n.ID, Kind: n.Kind, Order: n.OrderID, URL: page + n.OrderID, Locale: locale, Data: n.Data}
+}
+
+const (
+	// MaxAttempts is how often the delivery to a browser is tried.
+	MaxAttempts = 8
+
+	// SendTimeout bounds one delivery, from dialling to the answer.
+	SendTimeout = 10 * time.Second
+
+	pushBatch     = 16 // deliveries per claim, sent at the same time
+	pushLease     = time.Minute
+	settleTimeout = 5 * time.Second
+	maxRetryAfter = time.Hour
+)
+
+// retries spans an hour, so that an overloaded push service gets the notice without an operator.
+var retries = queue.Policy{
+	Policy: backoff.Policy{First: 5 * time.Second, Factor: 3, Max: 20 * time.Minute}, MaxAttempts: MaxAttempts,
+}
+
+// Errors of a PushTransport. Any other error is tried again.
+var (
+	ErrGone    = errors.New("notice: the subscription has ended")
+	ErrRefused = errors.New("notice: the push service refuses the message")
+)
+
+// RetryLaterError is a push service's request to try later (429 or 503 with Retry-After).
+type RetryLaterError struct{ After time.Duration }
+
+// Error implements error.
+func (e RetryLaterError) Error() string {
+	return "notice: the push service asks to wait " + e.After.String()
+}
+
+// Delivery is a queued delivery to one browser.
+type Delivery struct {
+	ID           string
+	Subscription string
+	Payload      string
+	Urgency      string
+	Expires      time.Time
+	Attempts     int
+}
+
+// PushTransport delivers a payload to a browser. Its errors must not contain the endpoint (N5).
+type PushTransport interface {
+	Send(ctx context.Context, s Subscription, payload []byte, ttl time.Duration, urgency string) error
+}
+
+// PushStore is the queue of deliveries; noticesql implements it.
+type PushStore interface {
+	Claim(ctx context.Context, now, until time.Time, limit int) ([]Delivery, error)
+	DeleteQueued(ctx context.Context, ids []string) error
+	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
+	// Subscription returns a browser whose login has not ended.
+	Subscription(ctx context.Context, id string, now time.Time) (s Subscription, found bool, err error)
+	// DeleteSubscription removes a browser that the push service does not know any more.
+	DeleteSubscription(ctx context.Context, id string) error
+}
+
+// PushSender delivers queued notices to browsers. Any number of processes may run one. Delivery is at least once; browsers
+// show a notice with the same tag once.
+type PushSender struct {
+	Store     PushStore
+	Transport PushTransport
+	Now       func() time.Time
+	Log       *slog.Logger
+	Result    func(result string) // counts results, see Results; may be nil
+}
+
+// Results returns the results of an attempt.
+func Results() []string { return []string{"sent", "expired", "gone", "later", "failed", "dead"} }
+
+// RunOnce delivers what is due until nothing is left.
+func (s *PushSender) RunOnce(ctx context.Context) error {
+	for {
+		now := s.Now()
+		due, err := s.Store.Claim(ctx, now, now.Add(pushLease), pushBatch)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		// Push services differ in speed, and one that hangs must not delay the others.
+		var all sync.WaitGroup
+		failed := make([]error, len(due))
+		for i, d := range due {
+			all.Go(func() {
+				defer func() {
+					if p := recover(); p != nil {
+						failed[i] = errors.New("notice: a delivery panicked")
+						s.Log.ErrorContext(ctx, "a delivery panicked", "delivery", d.ID, "panic", p)
+					}
+				}()
+				failed[i] = s.deliver(ctx, d)
+			})
+		}
+		all.Wait()
+		if err := errors.Join(failed...); err != nil {
+			return err
+		}
+	}
+}
+
+// deliver sends one delivery and stores the result. It returns an error only if the database does not answer.
+func (s *PushSender) deliver(ctx context.Context, d Delivery) error {
+	now := s.Now()
+	sub, found, err := s.Store.Subscription(ctx, d.Subscription, now)
+	if err != nil {
+		return err
+	}
+	if !found || !now.Before(d.Expires) {
+		s.report(ctx, "expired", d, nil)
+		return s.Store.DeleteQueued(ctx, []string{d.ID})
+	}
+	sending, cancel := context.WithTimeout(ctx, SendTimeout)
+	err = s.Transport.Send(sending, sub, []byte(d.Payload), d.Expires.Sub(now), d.Urgency)
+	cancel()
+	// What was sent must be recorded even if ctx has ended.
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	now = s.Now()
+	var later RetryLaterError
+	switch {
+	case err == nil:
+		s.report(ctx, "sent", d, nil)
+		return s.Store.DeleteQueued(settled, []string{d.ID})
+	case errors.Is(err, ErrGone):
+		s.report(ctx, "gone", d, nil)
+		return errors.Join(s.Store.DeleteSubscription(settled, d.Subscription), s.Store.DeleteQueued(settled, []string{d.ID}))
+	case errors.As(err, &later):
+		s.report(ctx, "later", d, nil)
+		due := now.Add(min(max(later.After, time.Second), maxRetryAfter))
+		return s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, due))
+	case ctx.Err() != nil: // the process stops
+		return s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, now))
+	}
+	failure, result := retries.Failed(d.ID, d.Attempts, d.Attempts, now, err), "failed"
+	if failure.Dead = failure.Dead || errors.Is(err, ErrRefused); failure.Dead {
+		result = "dead"
+	}
+	s.report(ctx, result, d, err)
+	return s.Store.RecordFailures(settled, now, failure)
+}
+
+// report counts and logs the result of a delivery, without its content and its endpoint (N5).
+func (s *PushSender) report(ctx context.Context, result string, d Delivery, err error) {
+	if s.Result != nil {
+		s.Result(result)
+	}
+	level, attrs := slog.LevelInfo, []any{"delivery", d.ID, "attempt", d.Attempts, "result", result}
+	if err != nil {
+		level, attrs = slog.LevelWarn, append(attrs, "err", err)
+	}
+	s.Log.Log(ctx, level, "push", attrs...)
 }

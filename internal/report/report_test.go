@@ -2,14 +2,19 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/price"
 	"comanda/internal/testenv"
 )
 
@@ -230,3 +235,93 @@ func TestPace(t *testing.T) {
 		t.Error("there is a pace of nothing")
 	}
 }
+
+// Options are counted by dish and group, those of options too, beside the portions of the dish without any.
+func TestOptionSales(t *testing.T) {
+	line := func(group, option, qty int64, more ...catalog.OptionLine) catalog.OptionLine {
+		return catalog.OptionLine{
+			GroupID: group, OptionID: option, Qty: qty, Names: catalog.Texts{"en": fmt.Sprint("option ", option)}, Options: more,
+		}
+	}
+	sales := []ConfiguredSale{
+		{DishID: 1, Qty: 3, Options: catalog.EncodeOptionLines([]catalog.OptionLine{line(10, 100, 1), line(11, 110, 2, line(12, 120, 1))})},
+		{DishID: 1, Qty: 5, Options: catalog.EncodeOptionLines([]catalog.OptionLine{line(10, 101, 1)})},
+		{DishID: 1, Qty: 2},
+		{DishID: 2, Qty: 40, Options: catalog.EncodeOptionLines([]catalog.OptionLine{line(10, 100, 1)})},
+	}
+	var got []string
+	for _, o := range OptionSales(sales, map[int64]catalog.Texts{10: {"en": "Size"}}) {
+		got = append(got, fmt.Sprintf("%d %s/%s %d of %d", o.DishID, o.Group["en"], o.Option["en"], o.Qty, o.Portions))
+	}
+	want := []string{
+		"2 Size/option 100 40 of 40", "1 Size/option 101 5 of 10", "1 Size/option 100 3 of 10", "1 /option 110 6 of 10", "1 /option 120 6 of 10",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("counted\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func quoteText(t *testing.T, in price.Input) (total int64, text string) {
+	t.Helper()
+	r := testenv.Must(price.NewQuoteRecord(in))(t)
+	return r.Result.Total, string(testenv.Must(json.Marshal(r))(t))
+}
+
+func TestTaxBook(t *testing.T) {
+	in := price.Input{
+		Currency: "VND", PriceMode: price.Inclusive, TaxScope: price.PerBill, TaxRounding: price.HalfUp,
+		Lines:          []price.Line{{Qty: 2, UnitPrice: 65_000, Rate: "8"}, {Qty: 3, UnitPrice: 25_000, Rate: "10"}, {Qty: 1, UnitPrice: 5_000}},
+		ServiceCharges: []price.ServiceCharge{{Amount: new(int64(10_000))}},
+	}
+	book := NewTaxBook()
+	add := func(date string, in price.Input) {
+		total, text := quoteText(t, in)
+		testenv.NoError(t, book.Add(Quoted{date, total, text}))
+	}
+	add("2026-02-26", in)
+	in.Discounts = []price.Discount{{Percent: "10"}}
+	add("2026-02-26", in)
+	in.PriceMode = price.Exclusive
+	add("2026-02-27", in)
+	testenv.NoError(t, book.Add(Quoted{"2026-02-27", 1000, ""}))
+
+	want := []TaxDay{
+		{"2026-02-26", "10", 129_545, 12_955 - 1, 2}, {"2026-02-26", "8", 228_704, 18_296, 2}, {"2026-02-26", "", 29_500, 0, 2},
+		{"2026-02-27", "10", 67_500, 6_750, 1}, {"2026-02-27", "8", 117_000, 9_360, 1}, {"2026-02-27", "", 15_500, 0, 2},
+	}
+	want[0].Base, want[0].Amount = 68_182+61_364, 6_818+6_136
+	want[1].Base, want[1].Amount = 120_370+108_333, 9_630+8_667
+	if d := cmp.Diff(want, book.Days()); d != "" {
+		t.Errorf("the days differ (-want +got):\n%s", d)
+	}
+	sum := int64(0)
+	for _, d := range book.Days() {
+		sum += d.Base + d.Amount
+	}
+	s := book.Sums
+	if sum != s.Total || s.Orders != 4 || s.Service != 30_000 || s.Discount != 42_000 {
+		t.Errorf("the days add up to %d and the sums are %+v, want the same total, 4 orders, 30000 service and 42000 discount", sum, s)
+	}
+	if err := book.Add(Quoted{"2026-02-27", 1, "{"}); err == nil {
+		t.Error("an unreadable quote is accepted")
+	}
+}
+
+// A year of orders in a busy restaurant, as the ticket report reads it.
+func BenchmarkPace(b *testing.B) {
+	zone := testenv.Must(time.LoadLocation("America/New_York"))(b)
+	begin := time.Date(2025, 1, 1, 9, 0, 0, 0, time.UTC)
+	all := make([]Ticket, 270_000)
+	for i := range all {
+		at := begin.Add(time.Duration(i) * 365 * 24 * time.Hour / time.Duration(len(all)))
+		paid := at.UnixMilli()
+		all[i] = Ticket{at.Format(time.DateOnly), paid, paid + int64(i*7%60_000), paid + int64(i*13%900_000), paid + int64(i*17%1_200_000)}
+	}
+	for b.Loop() {
+		if len(PhaseStatsByDay(all)) == 0 || len(PhaseStatsByHour(all, zone)) == 0 {
+			b.Fatal("nothing")
+		}
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,12 +1,21 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"comanda/internal/testenv"
 )
@@ -80,3 +89,168 @@ func TestLogger_LevelFilters(t *testing.T) {
 		t.Errorf("output %q", got)
 	}
 }
+
+// sink is an output that stores its writes and can fail.
+type sink struct {
+	mu     sync.Mutex
+	pieces []string
+	err    error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pieces = append(s.pieces, string(p))
+	return len(p), s.err
+}
+
+func (s *sink) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pieces)
+}
+
+func (s *sink) all() string { return strings.Join(s.list(), "") }
+
+// T2: nothing is written before the deadline, and one piece at it.
+func TestBuffer_FlushesAfterTheInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &sink{}
+		b := NewBuffer(out)
+		for round := 1; round <= 3; round++ {
+			fmt.Fprint(b, "a")
+			time.Sleep(FlushEvery / 2)
+			fmt.Fprint(b, "b")
+			time.Sleep(FlushEvery/2 - 1)
+			synctest.Wait()
+			if got := len(out.list()); got != round-1 {
+				t.Fatalf("round %d: %d pieces before the interval has passed", round, got)
+			}
+			time.Sleep(time.Nanosecond)
+			synctest.Wait()
+			if got := out.list(); len(got) != round || got[round-1] != "ab" {
+				t.Fatalf("round %d: pieces %q", round, got)
+			}
+		}
+	})
+}
+
+func TestBuffer_FullBufferDoesNotWait(t *testing.T) {
+	out := &sink{}
+	b := NewBuffer(out)
+	line := bytes.Repeat([]byte("x"), flushAt/4)
+	for range 4 {
+		testenv.Must(b.Write(line))(t)
+	}
+	if got := len(out.all()); got != flushAt {
+		t.Errorf("%d bytes written, want %d", got, flushAt)
+	}
+	testenv.NoError(t, b.Close())
+}
+
+func TestBuffer_CloseFlushesAndWritesThroughAfterwards(t *testing.T) {
+	out := &sink{}
+	b := NewBuffer(out)
+	fmt.Fprint(b, "one ")
+	testenv.NoError(t, b.Close())
+	fmt.Fprint(b, "two")
+	if got := out.all(); got != "one two" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestBuffer_ReportsTheOutputsFailureOnce(t *testing.T) {
+	full := errors.New("no space left on device")
+	b := NewBuffer(&sink{err: full})
+	if n, err := b.Write([]byte("abc")); n != 3 || err != nil {
+		t.Fatalf("Write = %d, %v: logging must not fail", n, err)
+	}
+	if err := b.Flush(); !errors.Is(err, full) {
+		t.Errorf("Flush = %v, want the failure of the output", err)
+	}
+	if err := b.Flush(); err != nil {
+		t.Errorf("second Flush = %v, want nothing new", err)
+	}
+}
+
+func TestBuffer_concurrent_lines(t *testing.T) {
+	out := &sink{}
+	b := NewBuffer(out)
+	const writers, lines = 8, 2_000
+	var wg sync.WaitGroup
+	for w := range writers {
+		line := []byte(strings.Repeat(string(rune('a'+w)), 50) + "\n")
+		wg.Go(func() {
+			for range lines {
+				_, _ = b.Write(line)
+			}
+		})
+	}
+	wg.Wait()
+	testenv.NoError(t, b.Close())
+	got := strings.Split(strings.TrimSuffix(out.all(), "\n"), "\n")
+	if len(got) != writers*lines {
+		t.Fatalf("%d lines, want %d", len(got), writers*lines)
+	}
+	for _, line := range got {
+		if len(line) != 50 || strings.Count(line, line[:1]) != 50 {
+			t.Fatalf("a torn line: %q", line)
+		}
+	}
+}
+
+func BenchmarkBuffer_Write(b *testing.B) {
+	buf := NewBuffer(io.Discard)
+	line := bytes.Repeat([]byte("x"), 300)
+	for b.Loop() {
+		_, _ = buf.Write(line)
+	}
+	_ = buf.Close()
+}
+
+const canary = "canary-4f1d"
+
+// T1: every formatter, logger and encoder that the program could use.
+func TestSecret_NeverPrints(t *testing.T) {
+	s := Secret(canary)
+	holder := struct {
+		Token  Secret
+		Tokens []Secret
+		Map    map[string]Secret
+	}{s, []Secret{s}, map[string]Secret{"a": s}}
+
+	var logs bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewJSONHandler(&logs, nil), slog.NewTextHandler(&logs, nil)} {
+		slog.New(h).Info("m", "secret", s, "holder", holder, "group", slog.GroupValue(slog.Any("s", s)))
+	}
+	printed := []string{
+		logs.String(), s.String(), s.GoString(), fmt.Sprint(s), fmt.Errorf("e: %w, %v", errorOf(s), s).Error(),
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%30s"} {
+		printed = append(printed, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &holder), fmt.Sprintf(verb, holder))
+	}
+	for _, v := range []any{s, holder, &holder} {
+		b := testenv.Must(json.Marshal(v))(t)
+		printed = append(printed, string(b))
+	}
+	for _, p := range printed {
+		if strings.Contains(p, canary) || strings.Contains(strings.ToLower(p), fmt.Sprintf("%x", canary)) {
+			t.Errorf("the secret shows in %q", p)
+		}
+		if !strings.Contains(p, redacted) {
+			t.Errorf("nothing says that something is hidden in %q", p)
+		}
+	}
+}
+
+func errorOf(s Secret) error { return fmt.Errorf("token %s", s) }
+
+func TestSecret_ReadsFromJSONAndConverts(t *testing.T) {
+	var v struct{ Token Secret }
+	testenv.NoError(t, json.Unmarshal([]byte(`{"Token":"`+canary+`"}`), &v))
+	if string(v.Token) != canary {
+		t.Errorf("the text is lost: %q", string(v.Token))
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -19,6 +19,8 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -28,6 +30,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // dialTimeout limits the check whether a service listens.
@@ -217,3 +221,69 @@ func (f forAll) TempDir() string {
 
 // Errorf implements testing.TB. It prints instead of failing a test, because no test is running when Close is called.
 func (f forAll) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+// TB is the part of testing.TB that tests of package rapid have too.
+type TB interface {
+	Helper()
+	Error(args ...any)
+	Fatal(args ...any)
+}
+
+// NoError fails the test at once with the first error that is not nil.
+func NoError(t TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Must returns the value of a call that must not fail, or fails the test at once with the error of the call:
+//
+//	db := testenv.Must(sqldb.Open(ctx, config))(t)
+//
+// The test is passed to a second call, because Go passes several results on only to a function without further
+// arguments.
+func Must[T any](v T, err error) func(t TB) T {
+	return func(t TB) T {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}
+
+// Must2 is Must for a call with two values.
+func Must2[A, B any](a A, b B, err error) func(t TB) (A, B) {
+	return func(t TB) (A, B) {
+		t.Helper()
+		NoError(t, err)
+		return a, b
+	}
+}
+
+// Equal compares what a test wants with what it got. Of two values that differ it reports the difference.
+func Equal(t TB, want, got any, opts ...cmp.Option) {
+	t.Helper()
+	if d := cmp.Diff(want, got, opts...); d != "" {
+		t.Error("(-want +got):\n" + d)
+	}
+}
+
+// Serve sends a request to a handler and returns the response. headers are pairs of a name and a value; a pair whose
+// value is empty is left out. A body is JSON, unless a header says otherwise.
+func Serve(t testing.TB, h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}

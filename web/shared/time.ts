@@ -1,3 +1,5 @@
+import { onScopeDispose, ref, type Ref } from 'vue'
+
 /** Milliseconds by which the server's clock is ahead of this device's. */
 let ahead: number | undefined
 
@@ -13,6 +15,18 @@ export function noteServerTime(date: string | null, now = Date.now()): void {
 /** The server's time, in ms since 1970. */
 export function serverNow(now = Date.now()): number {
   return now + (ahead ?? 0)
+}
+
+/** The server's time as a ref that is updated at an interval, in ms, as long as the current scope lives. */
+export function useNow(every = 1_000): Ref<number> {
+  const now = ref(serverNow())
+  const timer = setInterval(() => {
+    now.value = serverNow()
+  }, every)
+  onScopeDispose(() => {
+    clearInterval(timer)
+  })
+  return now
 }
 
 /** Resets the measured offset, for tests. */

@@ -1,12 +1,16 @@
 package accounthttp
 
 import (
+	"net/http"
+	"slices"
 	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/mileusna/useragent"
 
 	"comanda/internal/account"
 	"comanda/internal/httpapi"
+	"comanda/internal/telemetry"
 )
 
 // locales are the locales of e-mails, the default first.
@@ -42,4 +46,50 @@ func printable(s string) string {
 		}
 	}
 	return string(kept)
+}
+
+// deviceName returns the browser and the system of a User-Agent, or "" for other clients. The header itself is not shown:
+// anyone can write into it, and an e-mail must not carry texts of strangers.
+func deviceName(userAgent string) string {
+	d := useragent.Parse(userAgent)
+	if !slices.Contains(browsers, d.Name) || !slices.Contains(systems, d.OS) {
+		return ""
+	}
+	return d.Name + ", " + d.OS
+}
+
+var (
+	browsers = []string{
+		useragent.Chrome, useragent.Safari, useragent.Firefox, useragent.Edge, useragent.Opera, useragent.Vivaldi,
+		"Samsung Browser",
+	}
+	systems = []string{
+		useragent.Android, useragent.IOS, useragent.Windows, useragent.MacOS, useragent.Linux, useragent.ChromeOS,
+	}
+)
+
+// deviceCookie marks devices on which accounts have logged in, see account.DeviceCookies. It survives a logout.
+const deviceCookie = "comanda_device"
+
+// DeviceCookieIn is embedded in inputs of routes that read the device cookie. It is exported because huma only reads
+// exported parts of an input.
+type DeviceCookieIn struct {
+	DeviceCookie telemetry.Secret `cookie:"comanda_device" doc:"Set by a login. It does not authenticate."`
+}
+
+// DeviceCookieOut is embedded in outputs of routes that set the device cookie.
+type DeviceCookieOut struct {
+	SetCookie []http.Cookie `header:"Set-Cookie" doc:"The new device cookie."`
+}
+
+// setDeviceCookie sets the device cookie; an empty value keeps the old one. Scripts cannot read the cookie, other sites
+// cannot send it, and it grants nothing by itself.
+func (m *memberRoutes) setDeviceCookie(cookie string) DeviceCookieOut {
+	if cookie == "" {
+		return DeviceCookieOut{}
+	}
+	return DeviceCookieOut{[]http.Cookie{{ //nolint:gosec // browsers drop secure cookies without https
+		Name: deviceCookie, Value: cookie, Path: "/", MaxAge: int(account.DeviceCookieTTL.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: m.secure(),
+	}}}
 }

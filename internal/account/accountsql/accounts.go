@@ -1,7 +1,9 @@
+// Package accountsql stores accounts, sessions, PINs, codes and the installation's keys in SQL.
 package accountsql
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -14,6 +16,14 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/uid"
 )
+
+//go:embed *.sql
+var files embed.FS
+
+var stmts = sqldb.Load(files)
+
+// stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
+var stmt = stmts.Must
 
 // Accounts is account.UserStore, account.SessionStore, account.PinStore, account.CodeStore and account.AuthStore on a
 // database.
@@ -194,4 +204,100 @@ func idList(s string) (ids []int64) {
 		}
 	}
 	return ids
+}
+
+// MoveDeadlines moves the expiry of unused one-time codes by the same amount as the deciding clock was set. It returns
+// the number of codes. Sessions last for weeks and are not moved.
+func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, error) {
+	return tx.Exec(ctx, stmt("otp_deadline_move"), by.Milliseconds())
+}
+
+// purgeLimit is how many rows one statement deletes, so that its locks are short.
+const purgeLimit = 5000
+
+// Purge deletes rows that are no longer needed. Several processes may run it at once.
+func (s *Accounts) Purge(ctx context.Context, now time.Time) error {
+	at := account.PurgeCutoffsAt(now)
+	for _, p := range []struct {
+		q      *sqldb.Stmt
+		before time.Time
+	}{{stmt("revocation_purge"), at.Revocations}, {stmt("spent_purge"), at.SpentTokens}, {stmt("session_purge"), at.Sessions}} {
+		for {
+			// Each batch is a transaction of its own, so that logins can run between two batches.
+			n, err := s.db.Exec(ctx, p.q, p.before.UnixMilli(), purgeLimit)
+			if err != nil {
+				return err
+			}
+			if n < purgeLimit {
+				break
+			}
+		}
+	}
+	for _, q := range []*sqldb.Stmt{stmt("cap_purge"), stmt("otp_purge")} {
+		if _, err := s.db.Exec(ctx, q, at.Counts.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MailChoices implements account.UserStore.
+func (s *Accounts) MailChoices(ctx context.Context, id int64) (account.MailChoices, error) {
+	return mailChoices(ctx, s.db, id)
+}
+
+func mailChoices(ctx context.Context, conn sqldb.Reader, id int64) (account.MailChoices, error) {
+	c := account.DefaultMailChoices()
+	_, err := sqldb.Read(ctx, conn, []any{
+		&c.Locale, sqldb.Bool(&c.OrderReceived), sqldb.Bool(&c.OrderReady), sqldb.Bool(&c.News),
+	}, stmt("choice_select"), id)
+	return c, err
+}
+
+// SetMailChoices implements account.UserStore.
+func (s *Accounts) SetMailChoices(
+	ctx context.Context, id int64, c account.MailChoices, news *bool, locale string, now time.Time,
+) (account.MailChoices, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		before, err := lockChoices(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if c.News = before.News; news != nil {
+			c.News = *news
+		}
+		putChoices(tx, id, c, now)
+		if c.News != before.News {
+			tx.Queue(stmt("consent_insert"), id, sqldb.Flag(c.News), string(account.ConsentAccount), locale, now.UnixMilli())
+		}
+		return nil
+	})
+	return c, err
+}
+
+// WithdrawNews implements account.UserStore.
+func (s *Accounts) WithdrawNews(ctx context.Context, id int64, from account.ConsentSource, now time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		c, err := lockChoices(ctx, tx, id)
+		if err != nil || !c.News {
+			return err
+		}
+		c.News = false
+		putChoices(tx, id, c, now)
+		tx.Queue(stmt("consent_insert"), id, 0, string(from), "", now.UnixMilli())
+		return nil
+	})
+}
+
+// lockChoices locks an account, so that each change of its consent has one row, and returns its choices.
+func lockChoices(ctx context.Context, tx sqldb.Tx, id int64) (account.MailChoices, error) {
+	if _, err := LockUser(ctx, tx, id); err != nil {
+		return account.MailChoices{}, err
+	}
+	return mailChoices(ctx, tx, id)
+}
+
+func putChoices(tx sqldb.Tx, id int64, c account.MailChoices, now time.Time) {
+	tx.Queue(stmt("choice_put"), id, c.Locale, sqldb.Flag(c.OrderReceived), sqldb.Flag(c.OrderReady), sqldb.Flag(c.News),
+		now.UnixMilli())
 }

@@ -538,3 +538,5 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		}
 	})
 }
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

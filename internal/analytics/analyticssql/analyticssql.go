@@ -110,3 +110,80 @@ var Statements = sqldb.Load(files)
 
 // stmt returns a statement by its name in the .sql files. A test in package arch checks all names.
 var stmt = Statements.Must
+
+// AddActive implements analytics.ActivityStore.
+func (s *Store) AddActive(ctx context.Context, all []analytics.ActiveDay) error {
+	_, err := s.db.Exec(ctx, stmt("activity_add"), sqldb.NewRowSet(len(all)).
+		Text("day", func(i int) string { return all[i].Date }).
+		Int("user_id", func(i int) int64 { return all[i].User }))
+	return err
+}
+
+// ActiveOn implements analytics.ActivityStore.
+func (s *Store) ActiveOn(ctx context.Context, date string) ([]int64, error) {
+	return sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("activity_on"), date)
+}
+
+// CountActive implements analytics.ActivityStore.
+func (s *Store) CountActive(ctx context.Context, dates []string) (m analytics.ActiveMembers, err error) {
+	m, _, err = sqldb.One(ctx, s.db, sqldb.Row(func(m *analytics.ActiveMembers) []any {
+		return []any{&m.Daily, &m.Weekly, &m.Monthly, &m.Returning}
+	}), stmt("activity_count"), dates[0], dates[analytics.WeekDays-1], dates[analytics.MonthDays-1],
+		dates[analytics.FigureDays-1])
+	return m, err
+}
+
+// PurgeActivity deletes dates before one.
+func (s *Store) PurgeActivity(ctx context.Context, before string) error {
+	_, err := s.db.Exec(ctx, stmt("activity_purge"), before)
+	return err
+}
+
+// SearchPosition implements analytics.Store.
+func (s *Store) SearchPosition(ctx context.Context, log, date string) (string, error) {
+	return sqldb.Scalar[string](ctx, s.db, stmt("search_position"), log, date)
+}
+
+// AddSearches implements analytics.Store. The position is moved first: a second transaction waits for the first one and
+// then adds nothing.
+func (s *Store) AddSearches(ctx context.Context, b analytics.SearchBatch) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		n, err := tx.Exec(ctx, stmt("search_position_move"), b.Log, b.Date, b.To, s.db.Now().UnixMilli(), b.From)
+		if err != nil || n == 0 {
+			return err
+		}
+		date := func(int) string { return b.Date }
+		if len(b.Days) > 0 {
+			tx.Queue(stmt("search_days_add"), sqldb.NewRowSet(len(b.Days)).
+				Int("branch_id", func(i int) int64 { return b.Days[i].Branch }).Text("biz_date", date).
+				Text("query", func(i int) string { return b.Days[i].Text }).
+				Int("searches", func(i int) int64 { return b.Days[i].Searches }).
+				Int("missed", func(i int) int64 { return b.Days[i].Missed }), analytics.MaxSearchDay)
+		}
+		if len(b.Visitors) > 0 {
+			tx.Queue(stmt("search_visitors_add"), sqldb.NewRowSet(len(b.Visitors)).
+				Int("branch_id", func(i int) int64 { return b.Visitors[i].Branch }).
+				Text("query", func(i int) string { return b.Visitors[i].Text }).
+				Int("visitor", func(i int) int64 { return b.Visitors[i].Visitor }).Text("seen_on", date))
+		}
+		return nil
+	})
+}
+
+// PopularSearches implements analytics.Store.
+func (s *Store) PopularSearches(ctx context.Context, branch int64, since string, visitors, limit int) ([]string, error) {
+	return sqldb.Collect(ctx, s.db, sqldb.Value[string], stmt("popular_searches"), branch, since, visitors, limit)
+}
+
+// PurgeSearches deletes counts of business dates before one date, visitors from before another, and positions that have not
+// moved since an instant.
+func (s *Store) PurgeSearches(ctx context.Context, days, visitors string, positions time.Time) error {
+	if _, err := s.db.Exec(ctx, stmt("search_days_purge"), days); err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, stmt("search_visitors_purge"), visitors); err != nil {
+		return err
+	}
+	_, err := s.db.Exec(ctx, stmt("search_positions_purge"), positions.UnixMilli())
+	return err
+}

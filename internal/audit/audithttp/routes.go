@@ -1,3 +1,4 @@
+// Package audithttp has the route of the audit log.
 package audithttp
 
 import (

@@ -198,3 +198,5 @@ func TestNames(t *testing.T) {
 		}
 	})
 }
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

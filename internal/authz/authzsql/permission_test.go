@@ -177,3 +177,5 @@ func TestAuthorizer_Refresh(t *testing.T) {
 		may(0, nil)
 	})
 }
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

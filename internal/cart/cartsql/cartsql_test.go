@@ -3,9 +3,12 @@ package cartsql_test
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -270,4 +273,104 @@ func TestStore_Stop(t *testing.T) {
 			t.Error(err, changed)
 		}
 	})
+}
+
+// A member's cart has a line for each choice of options, and another process reads them.
+func TestStore_lines_with_options(t *testing.T) {
+	each(t, func(t *testing.T, h *carttest.Fixture) {
+		const large, small = `[{"o":17,"q":1}]`, `[{"o":16,"q":1}]`
+		member := h.Member(t, 7)
+		add := func(options string) cart.Cart {
+			t.Helper()
+			c, of := testenv.Must2(h.Store.Change(t.Context(), cart.Change{UserID: member.UserID, Add: &cart.Add{
+				DishID: 101, Quantity: 1, Price: 1000, Options: options,
+			}}))(t)
+			if want := (cart.LineKey{DishID: 101, Options: options}); of != want {
+				t.Errorf("the change concerns %+v, want %+v", of, want)
+			}
+			return c
+		}
+		add("")
+		add(large)
+		add(small)
+		got := add(large)
+		want := map[string]int64{"": 1, large: 2, small: 1}
+		check := func(c cart.Cart) {
+			t.Helper()
+			lines := map[string]int64{}
+			for _, l := range c.Lines {
+				lines[l.Options] = l.Quantity
+			}
+			if d := cmp.Diff(want, lines); d != "" {
+				t.Errorf("quantities by options (-want +got):\n%s", d)
+			}
+		}
+		check(got)
+		other := carttest.OpenProcess(t, h.Restaurant, h.Clock).Store
+		check(testenv.Must(other.Cart(t.Context(), member.UserID))(t))
+		for _, l := range got.Lines {
+			if l.Options == large {
+				testenv.Must2(h.Store.Change(t.Context(), cart.Change{UserID: member.UserID, Remove: l.ID}))(t)
+			}
+		}
+		delete(want, large)
+		check(testenv.Must(other.Cart(t.Context(), member.UserID))(t))
+
+		change := put(h.Visit, "an", "1", 1)
+		change.Line.Options = large
+		testenv.Must(h.Store.ChangeShared(t.Context(), change))(t)
+		change.Line.Options = small
+		testenv.Must(h.Store.ChangeShared(t.Context(), change))(t)
+		if c := testenv.Must(other.Shared(t.Context(), h.Visit))(t); len(c.Lines) != 1 || c.Lines[0].Options != small {
+			t.Errorf("lines of the table's cart = %+v, want one with the second choice", c.Lines)
+		}
+	})
+}
+
+// plans are statements that explain plans of PostgreSQL, and others that make the tables' statistics those of emptied
+// tables.
+var plans = sqldb.Load(func() fstest.MapFS {
+	files := fstest.MapFS{}
+	add := func(name, text string) { files[name+".sql"] = &fstest.MapFile{Data: []byte(text)} }
+	add("free_carts", `ALTER TABLE cart DROP CONSTRAINT cart_user_id_fkey`)
+	add("free_lines", `ALTER TABLE cart_detail DROP CONSTRAINT cart_detail_dish_id_fkey`)
+	add("fill_carts", `INSERT INTO cart (id, user_id, created_at, updated_at) SELECT n, n + 0, 0, 0 FROM generate_series(1, 1500) AS n`)
+	add("fill_lines", `INSERT INTO cart_detail (id, cart_id, dish_id, quantity, price) SELECT n, n + 0, 1, 1, 1 FROM generate_series(1, 1500) AS n`)
+	add("empty_carts", `DELETE FROM cart`)
+	add("empty_lines", `DELETE FROM cart_detail`)
+	add("look", `ANALYZE cart, cart_detail`)
+	cartsql.Statements.All(func(s *sqldb.Stmt) {
+		add("explain_"+s.Name, "EXPLAIN "+s.Text(sqldb.Postgres))
+	})
+	return files
+}())
+
+// quadratic matches a plan that joins all pairs of rows or filters all rows of a table.
+var quadratic = regexp.MustCompile(`Join Filter: \(\w+\.\w+ = |Filter: \(.*= ANY`)
+
+// Carts are created and deleted often, so PostgreSQL's statistics may describe empty tables. Even then, its plans must
+// not compare each row of a table with each row of a batch.
+func TestStatements_with_stale_statistics(t *testing.T) {
+	db, ctx := sqldbtest.Postgres(t), t.Context()
+	for _, name := range []string{
+		"free_carts", "free_lines", "fill_carts", "fill_lines", "empty_lines", "empty_carts", "look", "fill_carts", "fill_lines",
+	} {
+		testenv.Must(db.Exec(ctx, plans.Must(name)))(t)
+	}
+	ids, none, names := make([]int64, 32), make([]int64, 32), make([]string, 32)
+	for i := range ids {
+		ids[i] = int64(i) + 1
+	}
+	for name, args := range map[string][]any{
+		"cart_select": {ids}, "cart_lock": {ids}, "cart_delete": {ids}, "line_select": {ids}, "line_delete": {ids},
+		"cart_ensure": {ids, names, int64(0)}, "cart_update": {ids, none, none, names, ids},
+	} {
+		lines, err := sqldb.Collect(ctx, db, sqldb.Value[string], plans.Must("explain_"+name), args...)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if plan := strings.Join(lines, "\n"); quadratic.MatchString(plan) || !strings.Contains(plan, "cart") {
+			t.Errorf("plan of %s, want indexes and no nested scan:\n%s", name, plan)
+		}
+	}
 }

@@ -82,3 +82,58 @@ SELECT (SELECT COUNT(*)
         JOIN menu_version_choice e ON e.choice_id = c.id AND e.is_active = 1
         JOIN menu_version v ON v.id = e.version_id
         WHERE c.dish_id = $1 AND v.status <> 'CLOSED')
+
+-- fragment: category_columns
+c.id, c.sort, c.names, c.descriptions, (SELECT COUNT(*) FROM dish d WHERE d.category_id = c.id), c.updated_at
+
+-- name: category_count
+SELECT COUNT(*) FROM category
+
+-- name: category_delete
+-- The foreign key of dish refuses to delete a category that has dishes.
+DELETE FROM category WHERE id = $1
+RETURNING version
+
+-- name: category_insert
+INSERT INTO category (sort, names, descriptions, created_at, updated_at, created_by, updated_by)
+VALUES (COALESCE(CAST($1 AS BIGINT), (SELECT COALESCE(MAX(c.sort), 0) + 1 FROM category c)), $2, $3, $4, $4, $5, $5)
+RETURNING id
+
+-- name: category_list
+SELECT @category_columns
+FROM category c
+ORDER BY c.sort, c.id
+LIMIT $1 OFFSET $2
+
+-- name: category_lock
+SELECT @category_columns
+FROM category c
+WHERE c.id = $1
+/*pg: FOR UPDATE OF c */
+
+-- name: category_update
+UPDATE category
+SET sort = $2, names = $3, descriptions = $4, updated_at = $5, updated_by = $6, version = version + 1
+WHERE id = $1
+
+-- name: image_count
+SELECT COUNT(DISTINCT hash) FROM image
+
+-- name: image_insert
+-- A repeated upload renews the image's age.
+INSERT INTO image (hash, width, bytes, created_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (hash, width) DO UPDATE SET created_at = excluded.created_at
+
+-- name: image_purge
+-- Deletes images that neither a dish nor the restaurant's brand uses. There are few dishes, so their URLs are read once.
+DELETE FROM image
+WHERE created_at < $1
+  AND hash NOT IN (SELECT substr(d.image_url, 8, 32) FROM dish d WHERE d.image_url LIKE '/media/%-960.jpg')
+  AND NOT EXISTS (SELECT 1 FROM house_setting b WHERE b.name = 'brand' AND b.value LIKE '%' || image.hash || '%')
+
+-- name: image_select
+SELECT bytes FROM image WHERE hash = $1 AND width = $2
+
+-- name: image_touch
+-- Renews the age of an image when a dish starts to use it, so that a concurrent purge keeps it.
+UPDATE image SET created_at = $2 WHERE hash = $1

@@ -110,3 +110,5 @@ func TestStore_Lanes(t *testing.T) {
 		}
 	})
 }
+
+func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

@@ -1,3 +1,5 @@
+// Package documentsql reads documents from SQL, imports them, and stores the outbox and the generation of their
+// copies in Redis.
 package documentsql
 
 import (

@@ -2,13 +2,17 @@ package stocksql_test
 
 import (
 	"context"
+	"os"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/queue"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -243,4 +247,82 @@ func TestStore_Drift(t *testing.T) {
 			t.Errorf("a counter that its holds contradict: %v, %v", found, err)
 		}
 	})
+}
+
+// Dead entries are listed with their cause, newest first. Entries that are still retried are not listed.
+func TestStore_DeadLetters(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := orderingtest.Open(t, db, 1, 10, 10, 10)
+		l := stocksql.New(db)
+		for i, item := range r.Items {
+			r.SetQuota(t, item, 2, scope.Date, now.Add(time.Duration(i)*time.Second))
+		}
+		entries, err := l.Unapplied(t.Context(), now.Add(time.Hour), "", 10)
+		if err != nil || len(entries) != 3 {
+			t.Fatalf("Unapplied = %+v, %v, want three entries", entries, err)
+		}
+		for i, e := range entries[:2] {
+			died := queue.Failure{ID: e.ID, Attempts: 1, Due: now, Dead: true, Reason: "no"}
+			testenv.NoError(t, l.RecordFailures(t.Context(), now.Add(time.Duration(i)*time.Minute), died))
+		}
+		page, total, err := l.DeadLetters(t.Context(), "", 1, 0)
+		if err != nil || total != 2 || len(page) != 1 {
+			t.Fatalf("DeadLetters: total %d, page %+v, error %v, want one of two", total, page, err)
+		}
+		if e := page[0]; e.ID != entries[1].ID || e.Branch != scope.Branch || e.About != "scope:"+scope.Date || e.Reason != "no" || len(e.Payload) == 0 || !e.DiedAt.Equal(now.Add(time.Minute)) {
+			t.Errorf("dead letter = %+v, want the second entry, which died after a minute", e)
+		}
+		if page, total, err = l.DeadLetters(t.Context(), entries[0].ID, 10, 0); err != nil || total != 1 || page[0].ID != entries[0].ID {
+			t.Errorf("DeadLetters by id: total %d, page %+v, error %v, want only the first entry", total, page, err)
+		}
+		if page, total, err = l.DeadLetters(t.Context(), entries[2].ID, 10, 0); err != nil || total != 0 || len(page) != 0 {
+			t.Errorf("what is still tried: %d: %+v, %v", total, page, err)
+		}
+	})
+}
+
+// DriftOf returns the differences of one branch, or of all.
+func TestStore_DriftOf(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		orderingtest.Open(t, db, 1)
+		orderingtest.Open(t, db, 2)
+		put(t, db, "hold", "quota", scope.Date, string(stock.Held), 0)
+		put(t, db, "line", "quota", 7)
+		put(t, db, "thing", int64(1), 2, "x", nil)
+		put(t, db, "level", 2, int64(1), 5) // five units without an adjustment
+		for branch, want := range map[int64]int{0: 2, 1: 1, 2: 1, 3: 0} {
+			found, err := stocksql.New(db).DriftOf(t.Context(), branch, scope.Date)
+			if len(found) != want || err != nil {
+				t.Errorf("branch %d: %v, %v", branch, found, err)
+			}
+		}
+	})
+}
+
+// With statistics, SQLite prefers to read the counters of a date first, and all rows of the statement for each of them.
+func TestCounter_lock_reads_the_rows_first(t *testing.T) {
+	t.Parallel()
+	db := sqldbtest.SQLite(t)
+	_, text, _ := strings.Cut(string(testenv.Must(os.ReadFile("counter.sql"))(t)), "-- name: counter_lock\n")
+	text, _, _ = strings.Cut(text, "-- name:")
+	stmts := sqldb.Load(fstest.MapFS{
+		"fill.sql": {Data: []byte(`
+			INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, slot_key, cap)
+			SELECT 1, '2026-02-26', r.item, 'ALL_DAY', 10 FROM @rows($1: item int) AS r`)},
+		"analyze.sql": {Data: []byte(`ANALYZE`)},
+		"explain.sql": {Data: []byte("EXPLAIN QUERY PLAN " + text[strings.Index(text, "SELECT"):])},
+	})
+	item := func(i int) int64 { return int64(i) }
+	testenv.Must(db.Exec(t.Context(), stmts.Must("fill"), sqldb.NewRowSet(200).Int("item", item)))(t)
+	testenv.Must(db.Exec(t.Context(), stmts.Must("analyze")))(t)
+	keys := sqldb.NewRowSet(200).Int("branch_id", func(int) int64 { return 1 }).
+		Text("stat_date", func(int) string { return "2026-02-26" }).Int("item", item)
+	steps, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (step string, err error) {
+		var id, parent, unused int64
+		err = r.Scan(&id, &parent, &unused, &step)
+		return step, err
+	}, stmts.Must("explain"), keys)
+	if err != nil || len(steps) == 0 || !strings.Contains(steps[0], "json_each") {
+		t.Errorf("the plan is %q, %v; want json_each first", steps, err)
+	}
 }

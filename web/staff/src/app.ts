@@ -9,7 +9,7 @@
 //   useAsk, useDo   (shell/query) query and mutation, typed by the API: useAsk('tables', () => api.GET('/api/tables', ...))
 //   can             (shell/session) whether the user may use a route: v-if="can('POST /api/visits/{id}/close')"
 //   confirm, notify (shell/notices) a confirmation before an action, a message after it
-//   money, clock    (shell/i18n); saveCSV, saveFile, fetchFile (shell/files)
+//   money, clock    (shell/i18n); saveFile, fetchFile (shell/files)
 //
 // A navigation entry or route is shown only to users who may use the API routes in its `needs`.
 import type { RouteRecordRaw } from 'vue-router'

@@ -1,10 +1,10 @@
 import { computed, nextTick, watch, type Ref } from 'vue'
 
 import { clock, t } from '@shared/i18n'
+import { useNow } from '@shared/time'
 
 import type { Order } from '../api/dto'
 import { announce } from '../shell/announce'
-import { useNow } from '../shell/now'
 import { expectationOf, headOf, isOpen, orderStateOf } from './orderstate'
 
 /**

@@ -4,7 +4,6 @@ import { localized, type Texts } from '../menu/localized'
 type Schemas = components['schemas']
 
 export type OptionAvailability = Schemas['CatalogOptionAvailability']
-export type Availability = Schemas['CatalogBranchAvailability']
 export type ItemAvailability = Schemas['CatalogItemAvailability']
 export type OffItem = Schemas['CatalogOffItem']
 export type PausedBranch = Schemas['CatalogPausedBranch']

@@ -2,8 +2,8 @@ import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 
 import { useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
+import { useMenus } from './lists'
 import type { Menu } from './menuEditor'
-import { useMenus } from './useMenus'
 
 /** The menu that receives a branch's changes: the live one, else the oldest, as on the server. */
 function mainMenu(menus: readonly Menu[]): Menu | undefined {

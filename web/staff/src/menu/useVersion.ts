@@ -5,9 +5,9 @@ import { answer } from '@shared/api/client'
 import { t } from '../shell/i18n'
 import { useAsk, useDo } from '../shell/query'
 import { api } from '../shell/session'
+import { useMenus } from './lists'
 import type { Line } from './menuEditor'
 import type { PutGroup, VersionProblem } from './options'
-import { useMenus } from './useMenus'
 
 /** The fields of a draft's item that can be changed. */
 export type Entry = Pick<Line, 'price' | 'dailyQuota' | 'isActive'> & { sort?: number }

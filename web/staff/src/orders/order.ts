@@ -1,12 +1,11 @@
 import type { components } from '@shared/api/schema'
-import { t } from '../shell/i18n'
+import { hasText, t } from '../shell/i18n'
 
 type Schemas = components['schemas']
 
 export type Order = Schemas['OrderingStaffDetail']
 export type ListedOrder = Schemas['OrderingStaffOrder']
 export type Attempt = Schemas['OrderingAttempt']
-export type Refund = Schemas['OrderingRefund']
 export type Exception = Schemas['OrderingException']
 export type Mismatch = Schemas['OrderingMismatch']
 
@@ -69,4 +68,10 @@ export function settleable(r: { state: string }): boolean {
 /** The surplus payments of an order: all captured ones except the first, which pays the order. */
 export function surplus(o: Order): Attempt[] {
   return o.payments.filter((a) => a.state === 'PAID').slice(1)
+}
+
+/** Returns the reason of a refund as text. A reason without a text is shown as the server sent it. */
+export function refundReason(reason: string | undefined): string {
+  const key = `orders.because_${reason ?? ''}`
+  return hasText(key) ? t(key) : (reason ?? '')
 }

@@ -7,7 +7,6 @@ export type Account = Schemas['Account']
 export type Role = Schemas['AuthzRole']
 export type Permission = Schemas['AuthzPermission']
 export type Entry = Schemas['AuditEntry']
-export type Session = Schemas['AccountSession']
 
 /** The maximum page size of the API. */
 const size = 100

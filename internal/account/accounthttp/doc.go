@@ -1,2 +1,0 @@
-// Package accounthttp has the routes for registration, login, own accounts and the administration of accounts.
-package accounthttp

@@ -1,0 +1,227 @@
+package accounthttp
+
+import (
+	"context"
+	"net/http"
+
+	"comanda/internal/account"
+	"comanda/internal/authz"
+	"comanda/internal/httpapi"
+	"comanda/internal/telemetry"
+)
+
+// googleCookie binds a sign-in with Google to the browser that has started it.
+const googleCookie = "comanda_google"
+
+// googleRoutes are the routes of signing in with Google.
+type googleRoutes struct {
+	google *account.Google
+	member *memberRoutes
+}
+
+// Google registers the routes. The pages of the guest app go to Google and come back to /shop/google, which posts the
+// code, so that no token is ever part of an address.
+func Google(a *httpapi.API, google *account.Google, accounts *account.Service, secure func() bool) {
+	m := &googleRoutes{google, &memberRoutes{accounts, secure}}
+	ops := a.Operations("Members", httpapi.Public)
+	httpapi.RegisterOutput(ops, "google-start", "POST /auth/google/start", "Begin to log in with Google", m.start)
+	httpapi.RegisterOutput(ops, "google-finish", "POST /auth/google/finish", "Log in with the code of Google", m.finish)
+	own := a.Operations("Members", httpapi.Member)
+	httpapi.RegisterOutput(own, "me-google-start", "POST /me/google/start", "Begin to connect your Google account", m.startLink)
+	httpapi.RegisterOutput(own, "me-google-finish", "POST /me/google/finish",
+		"Connect your Google account with its code", m.finishLink)
+	httpapi.Register(own, "me-google-unlink", "POST /me/google/unlink", "Disconnect your Google account", m.unlink)
+}
+
+// GoogleCookieOut is embedded in outputs that set the cookie. It is exported because huma only reads exported parts.
+type GoogleCookieOut struct {
+	SetCookie []http.Cookie `header:"Set-Cookie" doc:"The cookie of the sign-in."`
+}
+
+// cookie keeps a flow in the browser; an empty one removes it. Scripts cannot read it, and other sites cannot send it: the
+// page that posts the code is ours.
+func (m *googleRoutes) cookie(flow string) http.Cookie {
+	age := int(account.GoogleFlowTTL.Seconds())
+	if flow == "" {
+		age = -1
+	}
+	return http.Cookie{ //nolint:gosec // browsers drop secure cookies without https
+		Name: googleCookie, Value: flow, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: m.member.secure(),
+	}
+}
+
+type googleStarted struct {
+	GoogleCookieOut
+
+	Body struct {
+		URL string `json:"url" doc:"The page at Google to open. It returns to /shop/google with code and state."`
+	}
+}
+
+func (m *googleRoutes) started(url, flow string, err error) (*googleStarted, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &googleStarted{GoogleCookieOut: GoogleCookieOut{[]http.Cookie{m.cookie(flow)}}}
+	out.Body.URL = url
+	return out, nil
+}
+
+type googleStartIn struct{ CallerIn }
+
+func (m *googleRoutes) start(ctx context.Context, in *googleStartIn) (*googleStarted, error) {
+	return m.started(m.google.Start(ctx, in.caller))
+}
+
+type googlePasswordBody struct {
+	CurrentPassword telemetry.Secret `json:"currentPassword" minLength:"1" maxLength:"128"`
+}
+
+type googleLinkIn struct {
+	CallerIn
+
+	Body googlePasswordBody
+}
+
+func (m *googleRoutes) startLink(ctx context.Context, in *googleLinkIn) (*googleStarted, error) {
+	return m.started(m.google.StartLink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
+}
+
+// GoogleCodeIn is the end of a flow. It is exported because huma only reads exported parts.
+type GoogleCodeIn struct {
+	Flow telemetry.Secret `cookie:"comanda_google" doc:"Set when the sign-in began."`
+	Body struct {
+		Code  telemetry.Secret `json:"code" minLength:"1" maxLength:"2048"`
+		State telemetry.Secret `json:"state" minLength:"1" maxLength:"128"`
+	}
+}
+
+type googleFinishIn struct {
+	CallerIn
+	DeviceCookieIn
+	GoogleCodeIn
+}
+
+func (m *googleRoutes) finish(ctx context.Context, in *googleFinishIn) (*loginOut, error) {
+	in.caller.DeviceCookie = string(in.DeviceCookie)
+	g, err := m.google.Finish(ctx, string(in.Flow), string(in.Body.State), string(in.Body.Code), in.caller)
+	if err != nil {
+		return nil, err
+	}
+	out := &loginOut{m.member.setDeviceCookie(g.DeviceCookie), grantOf(g)}
+	out.SetCookie = append(out.SetCookie, m.cookie(""))
+	return out, nil
+}
+
+type googleFinishLinkIn struct {
+	CallerIn
+	GoogleCodeIn
+}
+
+type googleLinked struct {
+	GoogleCookieOut
+
+	Body Account
+}
+
+func (m *googleRoutes) finishLink(ctx context.Context, in *googleFinishLinkIn) (*googleLinked, error) {
+	u, err := m.google.FinishLink(
+		ctx, authz.ActorOf(ctx), string(in.Flow), string(in.Body.State), string(in.Body.Code), in.caller)
+	if err != nil {
+		return nil, err
+	}
+	return &googleLinked{GoogleCookieOut{[]http.Cookie{m.cookie("")}}, accountOf(u)}, nil
+}
+
+type googleUnlinkIn struct{ Body googlePasswordBody }
+
+func (m *googleRoutes) unlink(ctx context.Context, in *googleUnlinkIn) (Account, error) {
+	return accountResult(m.google.Unlink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword)))
+}
+
+// registerPins registers the routes by which staff take over a shared tablet.
+func (m *memberRoutes) registerPins(a *httpapi.API) {
+	ops := a.Operations("Members", httpapi.Member)
+	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Set your PIN", m.setPin)
+	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Remove your PIN", m.removePin)
+	httpapi.Register(ops, "pin-colleagues", "GET /auth/pin",
+		"List the colleagues who can take over this device by PIN", m.colleagues)
+	httpapi.Register(ops, "pin-login", "POST /auth/pin",
+		"Let a colleague take over this device by PIN; their session ends no later than yours", m.takeOver)
+}
+
+type pinIn struct {
+	Body struct {
+		Password telemetry.Secret `json:"password" minLength:"1" maxLength:"128" doc:"The current password."`
+		Pin      telemetry.Secret `json:"pin" minLength:"4" maxLength:"8" doc:"4 to 8 digits."`
+	}
+}
+
+func (m *memberRoutes) setPin(ctx context.Context, in *pinIn) (*struct{}, error) {
+	return nil, m.accounts.SetPin(ctx, authz.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
+}
+
+func (m *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	return nil, m.accounts.RemovePin(ctx, authz.ActorOf(ctx))
+}
+
+type colleague struct {
+	UserID string `json:"userId"`
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+}
+
+// colleagues returns all colleagues in one page: a branch has few.
+func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
+	all, err := m.accounts.Colleagues(ctx, authz.ActorOf(ctx))
+	return httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
+		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role}
+	}), err
+}
+
+type takeOverIn struct {
+	CallerIn
+
+	Body struct {
+		UserID string           `json:"userId" pattern:"^[1-9][0-9]{0,17}$"`
+		Pin    telemetry.Secret `json:"pin" minLength:"4" maxLength:"8"`
+	}
+}
+
+// takeOver needs the session of the colleague who is logged in; the new session does not end that one.
+func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, error) {
+	user := httpapi.IDOf(in.Body.UserID)
+	g, err := m.accounts.TakeOver(ctx, authz.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
+	return grantOf(g), err
+}
+
+// Setup registers the routes of an installation without an owner.
+func Setup(a *httpapi.API, setup *account.Setup) {
+	ops := a.Operations("Set-up", httpapi.Public)
+	httpapi.Register(ops, "setup", "POST /auth/setup", "Create the first owner with the code that the server printed",
+		func(ctx context.Context, in *setupIn) (Account, error) {
+			p := account.Profile{Email: in.Body.Email, Username: in.Body.Username}
+			return accountResult(setup.CreateOwner(ctx, string(in.Body.Code), p, string(in.Body.Password), in.caller))
+		}, httpapi.Created)
+	httpapi.Register(ops, "setup-state", "GET /auth/setup", "Check whether the first owner is still missing",
+		func(ctx context.Context, _ *struct{}) (setupState, error) {
+			needed, err := setup.Needed(ctx)
+			return setupState{needed}, err
+		})
+}
+
+type setupState struct {
+	IsNeeded bool `json:"isNeeded" doc:"Whether the first owner is missing. The server has then printed a link that creates one."`
+}
+
+type setupIn struct {
+	CallerIn
+
+	Body struct {
+		Code     telemetry.Secret `json:"code" minLength:"1" maxLength:"128"`
+		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
+		Username string           `json:"username,omitempty" text:"line" maxLength:"64"`
+		Password telemetry.Secret `json:"password" minLength:"15" maxLength:"128" doc:"Used exactly as sent; not trimmed."`
+	}
+}

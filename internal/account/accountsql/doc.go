@@ -1,2 +1,0 @@
-// Package accountsql stores accounts, sessions, PINs, codes and the installation's keys in SQL.
-package accountsql

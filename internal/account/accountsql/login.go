@@ -1,0 +1,136 @@
+package accountsql
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
+	"comanda/internal/document/documentsql"
+	"comanda/internal/sqldb"
+)
+
+// FindGoogle implements account.GoogleStore.
+func (s *Accounts) FindGoogle(ctx context.Context, subject string) (account.User, bool, error) {
+	return sqldb.One(ctx, s.db, scanUser, stmt("account_google"), subject)
+}
+
+// CreateGoogle implements account.GoogleStore.
+func (s *Accounts) CreateGoogle(ctx context.Context, u account.User, l account.Email) (account.User, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		made, err := InsertUser(ctx, tx, u)
+		if err != nil {
+			return err
+		}
+		u = made
+		if _, err := tx.Exec(ctx, stmt("google_set"), u.ID, u.GoogleID, u.CreatedAt.UnixMilli()); err != nil {
+			return err
+		}
+		u.Version++
+		tx.Queue(stmt("choice_locale"), u.ID, l.Locale, u.CreatedAt.UnixMilli())
+		return QueueEmail(tx, u.CreatedAt, l)
+	})
+	return u, s.googleError(ctx, u, err)
+}
+
+// LinkGoogle implements account.GoogleStore.
+func (s *Accounts) LinkGoogle(
+	ctx context.Context, was account.User, subject string, now time.Time,
+) (u account.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		// The rule was decided on what was read before; an account that has changed since is decided again.
+		if u, err = LockUser(ctx, tx, was.ID); err != nil {
+			return err
+		}
+		if u.Status != was.Status || u.Email != was.Email || u.Registered != was.Registered || u.GoogleID != was.GoogleID ||
+			authz.IsStaff(u.Role) {
+			return account.ErrGoogleTaken
+		}
+		set := stmt("google_set")
+		if u.Status == account.Pending {
+			set = stmt("google_activate")
+		}
+		if _, err := tx.Exec(ctx, set, u.ID, subject, now.UnixMilli()); err != nil {
+			return err
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(u.ID, 10))
+		u, err = oneUser(ctx, tx, stmt("account_select"), u.ID)
+		return err
+	})
+	was.GoogleID = subject
+	return u, s.googleError(ctx, was, err)
+}
+
+// UnlinkGoogle implements account.GoogleStore.
+func (s *Accounts) UnlinkGoogle(ctx context.Context, id int64, now time.Time) (u account.User, err error) {
+	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if u, err = LockUser(ctx, tx, id); err != nil {
+			return err
+		}
+		if u.PasswordHash == "" {
+			return account.ErrGoogleOnly
+		}
+		if _, err := tx.Exec(ctx, stmt("google_set"), id, nil, now.UnixMilli()); err != nil {
+			return err
+		}
+		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(id, 10))
+		u, err = oneUser(ctx, tx, stmt("account_select"), id)
+		return err
+	})
+	return u, err
+}
+
+// googleError translates sqldb.ErrUnique: of the id at Google, or of another value.
+func (s *Accounts) googleError(ctx context.Context, u account.User, err error) error {
+	if !errors.Is(err, sqldb.ErrUnique) {
+		return err
+	}
+	if other, found, errFind := s.FindGoogle(ctx, u.GoogleID); errFind == nil && found && other.ID != u.ID {
+		return account.ErrGoogleTaken
+	}
+	return s.uniqueError(ctx, u, err)
+}
+
+// TryPin counts an attempt at a PIN and returns its hash.
+func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
+	var hash string
+	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+		// One statement checks, counts and reads, so concurrent attempts cannot pass the limit together.
+		hash, err = sqldb.Scalar[string](ctx, tx, stmt("pin_try"), user, account.MaxPinFailures)
+		return err
+	})
+	return hash, err
+}
+
+// SetPin sets or removes an actor's PIN. It locks the account first, as Begin does before it reads the PIN.
+func (s *Accounts) SetPin(ctx context.Context, by authz.Actor, hash string, now time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := LockUser(ctx, tx, by.UserID); err != nil {
+			return err
+		}
+		if hash == "" {
+			n, err := tx.Exec(ctx, stmt("pin_delete"), by.UserID)
+			// Without a PIN nothing changed, so there is nothing to audit.
+			if err != nil || n == 0 {
+				return err
+			}
+		} else {
+			tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
+		}
+		return auditsql.Record(ctx, tx,
+			audit.NewEntry(by, now, audit.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
+	})
+}
+
+// Colleagues returns the staff with a usable PIN.
+func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]account.Colleague, error) {
+	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c account.Colleague, err error) {
+		err = r.Scan(&c.UserID, &c.Name, &c.Role)
+		return c, err
+	}, stmt("pin_colleagues"), account.MaxPinFailures, sqldb.Flag(all),
+		sqldb.IDs(branches))
+}

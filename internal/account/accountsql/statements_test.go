@@ -1,9 +1,0 @@
-package accountsql
-
-import (
-	"testing"
-
-	"comanda/internal/sqldb/sqldbtest"
-)
-
-func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

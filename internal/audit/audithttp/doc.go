@@ -1,2 +1,0 @@
-// Package audithttp has the route of the audit log.
-package audithttp

@@ -1,2 +1,0 @@
-// Package auditsql stores the audit log in SQL. Its head is locked last by every transaction that writes entries.
-package auditsql

@@ -1,2 +1,0 @@
-// Package authzhttp authenticates and authorizes requests for the server, and has the routes of roles and permissions.
-package authzhttp

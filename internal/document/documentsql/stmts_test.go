@@ -1,9 +1,0 @@
-package documentsql
-
-import (
-	"testing"
-
-	"comanda/internal/sqldb/sqldbtest"
-)
-
-func TestStatements(t *testing.T) { sqldbtest.PrepareAll(t, stmts) }

@@ -1,0 +1,36 @@
+import { computed } from 'vue'
+
+import { branchId } from '../shell/branch'
+import { everyPage, useAsk } from '../shell/query'
+import { api, can } from '../shell/session'
+import { localized } from './localized'
+
+/** The restaurant's categories, in the order of menus. */
+export function useCategories() {
+  const asked = useAsk('categories', () => everyPage((page) => api.GET('/api/categories', { params: { query: { page, size: 100 } } })))
+  const categories = computed(() => asked.data.value?.items ?? [])
+  return {
+    asked,
+    categories,
+    nameOf: (id: string) => localized(categories.value.find((h) => h.id === id)?.names ?? {}),
+  }
+}
+
+/** The menus of the branch. */
+export function useMenus() {
+  return useAsk(
+    'menus', () => api.GET('/api/menus', { params: { query: { branchId: Number(branchId.value), size: 100 } } }), [],
+    { enabled: () => branchId.value !== '' },
+  )
+}
+
+/** The restaurant's option groups, with the options that are not archived. */
+export function useOptionGroups() {
+  const asked = useAsk(
+    'option-groups', () => everyPage((page) => api.GET('/api/option-groups', { params: { query: { page, size: 100 } } })), [],
+    { enabled: () => can('GET /api/option-groups') },
+  )
+  const groups = computed(() =>
+    (asked.data.value?.items ?? []).map((g) => ({ ...g, options: (g.options ?? []).filter((o) => !o.retired).sort((a, b) => a.sort - b.sort) })))
+  return { asked, groups }
+}
