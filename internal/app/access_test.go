@@ -15,6 +15,7 @@ import (
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/authz/authzhttp"
+	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
 )
 
@@ -142,13 +143,15 @@ func TestAudit_everyChangeOfTheStaff(t *testing.T) {
 // secondProcess starts a second process on the same database, with the same principals.
 func (f *fixture) secondProcess() *fixture {
 	c := f.core.Config
-	c.DataDir, c.RedisListen = dataDir(f.t), testenv.FreeAddr(f.t)
+	c.DataDir = dataDir(f.t)
 	return f.withConfig(c)
 }
 
 // A permission revoked in one process is invalid there immediately, and in other processes within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
-	f := newFixture(t)
+	f := newFixtureWith(t, map[string]string{
+		"COMANDA_DATABASE_URL": sqldbtest.PostgresURL(t), "COMANDA_REDIS_URL": "redis://" + testenv.RedisServer(t).Addr(),
+	})
 	otherProcess := f.secondProcess()
 	otherProcess.bearer = f.bearer
 	const branches = "/api/branches"

@@ -3,10 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +38,43 @@ func TestLoops_of_every_role(t *testing.T) {
 				testenv.Eventually(t, 10*time.Second, func() bool { return rounds(t, shown, job) > 0 })
 			}
 		})
+	}
+}
+
+// The runbook says what each loop of a process does.
+func TestLoops_in_the_runbook(t *testing.T) {
+	runbook := string(testenv.Must(os.ReadFile("../../docs/runbook.md"))(t))
+	p := startProcess(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + testenv.RedisServer(t).Addr()}, API, Worker, Relay)
+	shown := prometheus.NewRegistry()
+	shown.MustRegister(p.registry)
+	loops := 0
+	for _, family := range testenv.Must(shown.Gather())(t) {
+		for _, m := range family.GetMetric() {
+			if family.GetName() != "job_runs_total" {
+				continue
+			}
+			loops++
+			if name := m.GetLabel()[0].GetValue(); !strings.Contains(runbook, "*"+name+"*") {
+				t.Errorf("the runbook does not mention the loop %s", name)
+			}
+		}
+	}
+	if loops < 30 {
+		t.Errorf("%d loops run, want at least 30", loops)
+	}
+}
+
+// On SQLite a second server would also move the deadlines after a step of the clock, whatever its data folder is.
+func TestStart_one_server_on_SQLite(t *testing.T) {
+	address := "sqlite:" + filepath.Join(t.TempDir(), "shared.db")
+	settings := map[string]string{"COMANDA_DATABASE_URL": address}
+	startProcess(t, settings, API, Worker, Relay)
+	c := testenv.Must(LoadConfig(map[string]string{
+		"COMANDA_DATABASE_URL": address, "COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0",
+	}, nil, "", nil))(t)
+	_, err := start(t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Out: io.Discard}, slog.New(slog.DiscardHandler))
+	if !errors.Is(err, sqldb.ErrServed) {
+		t.Errorf("a second server starts: error %v, want ErrServed", err)
 	}
 }
 
@@ -207,8 +248,10 @@ func TestClock_in_doubt(t *testing.T) {
 // A process whose database is migrated beyond its release answers 503 and does nothing else, whether it was running
 // before or starts then. It still answers probes.
 func TestProcess_olderThanItsSchema(t *testing.T) {
-	dir := map[string]string{"COMANDA_DATA_DIR": dataDir(t)}
-	running := startProcess(t, dir, API, Worker)
+	settings := map[string]string{
+		"COMANDA_DATABASE_URL": sqldbtest.PostgresURL(t), "COMANDA_REDIS_URL": "redis://" + testenv.RedisServer(t).Addr(),
+	}
+	running := startProcess(t, settings, API, Worker)
 	answers := func(p *process, path string, status int, code string) {
 		t.Helper()
 		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.server.Addr().String()+path,
@@ -241,7 +284,7 @@ func TestProcess_olderThanItsSchema(t *testing.T) {
 	if err := loop.Run(t.Context()); err != nil || ran {
 		t.Errorf("a loop runs on a schema that is too new: %t, %v", ran, err)
 	}
-	started := startProcess(t, dir, API)
+	started := startProcess(t, settings, API)
 	for _, p := range []*process{running, started} {
 		answers(p, "/branches", http.StatusServiceUnavailable, "schema_newer")
 		answers(p, "/nothing", http.StatusServiceUnavailable, "schema_newer")

@@ -220,6 +220,11 @@ func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
 		return nil, err
 	}
 	p.onStop(db.Close)
+	unlock, err := sqldb.LockServer(c.DatabaseURL)
+	if err != nil {
+		return nil, err
+	}
+	p.onStop(unlock)
 	if _, err := db.Version(ctx); err != nil {
 		return nil, err
 	}

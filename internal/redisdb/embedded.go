@@ -16,6 +16,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+	"github.com/gofrs/flock"
 	"github.com/redis/rueidis"
 
 	"comanda/internal/clock"
@@ -163,18 +164,22 @@ const (
 // the socket file and is released after it, so two processes never replace each other's socket.
 type socket struct {
 	listener net.Listener
-	unlock   func()
+	lock     *flock.Flock
 	extra    []string // further paths that release removes
 }
 
 // claimSocket locks the data directory for this process and listens in it. It replaces a socket left by a dead process.
 // The kernel releases the lock when its process ends, so a held lock means a live process.
 func claimSocket(dir string) (*socket, error) {
-	unlock, err := lock(filepath.Join(dir, lockName), filepath.Join(dir, socketName))
-	if err != nil {
-		return nil, err
+	// The file of the lock is never removed: otherwise two processes could lock two files of the same name.
+	s := &socket{lock: flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))}
+	locked, err := s.lock.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("redisdb: lock: %w", err)
+	case !locked:
+		return nil, fmt.Errorf("%w (%s is locked)", ErrRunning, s.lock.Path())
 	}
-	s := &socket{unlock: unlock}
 	if err := s.listen(dir); err != nil {
 		s.release()
 		return nil, fmt.Errorf("redisdb: socket in the data directory: %w", err)
@@ -240,7 +245,7 @@ func (s *socket) release() {
 	for _, path := range s.extra {
 		_ = os.Remove(path)
 	}
-	s.unlock()
+	_ = s.lock.Close()
 }
 
 // liveSocket returns the path of the socket of the process that uses a data directory.

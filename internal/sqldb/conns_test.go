@@ -1,6 +1,9 @@
 package sqldb
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"comanda/internal/testenv"
@@ -34,5 +37,28 @@ func TestLimitsTransactions(t *testing.T) {
 		if got := limitsTransactions(version); got != want {
 			t.Errorf("limitsTransactions(%q) = %t, want %t", version, got, want)
 		}
+	}
+}
+
+// Two servers on one SQLite database would both decide, whatever names they use for it.
+func TestLockServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, name := filepath.Join(dir, "comanda.db"), filepath.Join(dir, "link.db")
+	testenv.NoError(t, os.WriteFile(file, nil, 0o600))
+	testenv.NoError(t, os.Symlink(file, name))
+	unlock := testenv.Must(LockServer("sqlite:" + file))(t)
+	for _, address := range []string{"sqlite:" + file, "sqlite://" + file, "sqlite:" + name} {
+		if _, err := LockServer(address); !errors.Is(err, ErrServed) {
+			t.Errorf("a second server locks %s: error %v, want ErrServed", address, err)
+		}
+	}
+	unlock()
+	testenv.Must(LockServer("sqlite:" + name))(t)()
+	if _, err := LockServer("sqlite:" + filepath.Join(dir, "none.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing database is locked: error %v, want ErrNotExist", err)
+	}
+	for range 2 { // as many servers as needed
+		testenv.Must(LockServer("postgres://root@127.0.0.1/comanda"))(t)
 	}
 }

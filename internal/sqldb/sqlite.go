@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver, in pure Go
 )
 
@@ -37,6 +38,33 @@ const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_prag
 // writerCache lets the writer keep 32 MiB of pages instead of 2. Each batch of orders inserts keys at random places of an
 // index, and SQLite would read most of these pages from the file again. The memory is used only as the file grows.
 const writerCache = "&_pragma=cache_size(-32768)"
+
+// ErrServed reports that another server uses the database.
+var ErrServed = errors.New("sqldb: another server uses this database")
+
+// LockServer keeps other servers from a SQLite database until unlock is called or the process ends, or returns ErrServed.
+// Only one server may decide on SQLite: two would each move all deadlines after a step of the clock. Commands run beside
+// the server and need no lock. On PostgreSQL, LockServer does nothing. The file of the lock, beside the database, is never
+// removed: otherwise two processes could lock two files of the same name.
+func LockServer(address string) (unlock func(), err error) {
+	path, ok := strings.CutPrefix(address, "sqlite:")
+	if !ok {
+		return func() {}, nil
+	}
+	path, err = filepath.EvalSymlinks(strings.TrimPrefix(path, "//")) // one lock for all names of a database
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: lock: %w", err)
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("sqldb: lock: %w", err)
+	case !locked:
+		return nil, fmt.Errorf("%w (%s is locked)", ErrServed, lock.Path())
+	}
+	return func() { _ = lock.Close() }, nil
+}
 
 // openSQLite opens a file with one connection that writes and several that read. In WAL mode readers neither wait for the
 // writer nor delay it.
