@@ -244,7 +244,7 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 		}
 	}
 	for name := range values {
-		errs = append(errs, fmt.Errorf("%s is not a setting; the nearest is %s", name, nearest(name)))
+		errs = append(errs, unknown(name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("configuration: %w", err)
@@ -305,6 +305,14 @@ func (c Config) validate() error {
 	}
 	if err := c.Google.validate(); err != nil {
 		return err
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("configuration: COMANDA_LISTEN: %w", err)
+	}
+	if c.DebugListen != "" {
+		if host, _, err := net.SplitHostPort(c.DebugListen); err != nil || !loopback(host) {
+			return errors.New("configuration: COMANDA_DEBUG_LISTEN is not a loopback address")
+		}
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

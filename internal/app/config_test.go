@@ -86,6 +86,9 @@ func TestLoadConfig_refuses(t *testing.T) {
 		"no limits in public":             {"COMANDA_LIMITS=off", "COMANDA_PUBLIC_URL=https://order.example.com"},
 		"a short token in public":         {"COMANDA_SERVICE_TOKEN=short", "COMANDA_PUBLIC_URL=https://order.example.com"},
 		"a public address without scheme": {"COMANDA_PUBLIC_URL=order.example.com"},
+		"a listen address without a port": {"COMANDA_LISTEN=abc"},
+		"profiles for all machines":       {"COMANDA_DEBUG_LISTEN=0.0.0.0:6060"},
+		"profiles without a port":         {"COMANDA_DEBUG_LISTEN=127.0.0.1"},
 		"a drain of two minutes":          {"COMANDA_DRAIN_DELAY=2m"},
 		"a drain that is over before":     {"COMANDA_DRAIN_DELAY=-1s"},
 		"an unknown log format":           {"COMANDA_LOG_FORMAT=xml"},
@@ -207,6 +210,14 @@ func TestLoadConfig_nearest(t *testing.T) {
 		if _, err := load(t, wrong+"=x"); err == nil || !strings.Contains(err.Error(), wrong+" is not a setting; the nearest is "+right) {
 			t.Errorf("%s: error %v, want the nearest setting %s", wrong, err, right)
 		}
+	}
+}
+
+// A name that is far from all settings gets no suggestion.
+func TestLoadConfig_unknown(t *testing.T) {
+	_, err := load(t, "COMANDA_FOO=1")
+	if err == nil || !strings.Contains(err.Error(), "COMANDA_FOO is not a setting") || strings.Contains(err.Error(), "nearest") {
+		t.Errorf("error %v, want one without a suggestion", err)
 	}
 }
 

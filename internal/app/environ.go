@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"maps"
 	"net"
 	"regexp"
@@ -57,10 +58,16 @@ func injected(name string, services []string) bool {
 	})
 }
 
-// nearest returns the name of the setting with the smallest edit distance from a name.
-func nearest(name string) string {
-	best := slices.MinFunc(variables, func(a, b setting) int {
-		return levenshtein.ComputeDistance(name, a.Name) - levenshtein.ComputeDistance(name, b.Name)
-	})
-	return best.Name
+// unknown returns the error about a name that is no setting. It names the nearest setting if a few typing errors lead from
+// one to the other.
+func unknown(name string) error {
+	distance := func(s setting) int { return levenshtein.ComputeDistance(name, s.Name) }
+	best := slices.MinFunc(variables, func(a, b setting) int { return distance(a) - distance(b) })
+	if distance(best) > maxTypos {
+		return fmt.Errorf("%s is not a setting", name)
+	}
+	return fmt.Errorf("%s is not a setting; the nearest is %s", name, best.Name)
 }
+
+// maxTypos is the largest edit distance from a setting at which a name probably means it.
+const maxTypos = 4

@@ -270,10 +270,15 @@ func (k *Core) settingsLoop() worker.Loop {
 
 // checkSettings fails while encrypted settings are unreadable: the gateways that need them are off.
 func (k *Core) checkSettings(context.Context) error {
-	if lost := k.house.Load().unreadable; len(lost) > 0 {
-		return fmt.Errorf("the settings key cannot decrypt %s", strings.Join(lost, ", "))
+	return unreadable(k.house.Load().unreadable)
+}
+
+// unreadable returns an error that names stored settings encrypted with another key, or nil if there are none.
+func unreadable(names []string) error {
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the settings key cannot decrypt %s", strings.Join(names, ", "))
 }
 
 // ages returns the ages of kitchen tickets that screens mark.

@@ -21,6 +21,7 @@ import (
 	"comanda/internal/settings"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
+	"comanda/internal/system"
 	"comanda/internal/testenv"
 )
 
@@ -214,6 +215,35 @@ func TestSettings_lost_key(t *testing.T) {
 	testenv.NoError(t, k.syncSettings(t.Context()))
 	if o := k.Orders.Settings(); o.Methods.Check(payment.VNPay) != nil || k.checkSettings(t.Context()) != nil {
 		t.Errorf("settings with the key again = %+v, check %v, want VNPay on", o, k.checkSettings(t.Context()))
+	}
+}
+
+// The doctor shows the stored settings, and reports those that no key can decrypt, as the server's check does.
+func TestDoctor_settings(t *testing.T) {
+	dir := t.TempDir()
+	address := "sqlite:" + filepath.Join(dir, "comanda.db")
+	sqldbtest.WriteSQLite(t, filepath.Join(dir, "comanda.db"))
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: address}))(t)
+	t.Cleanup(db.Close)
+	k := coreWithGateways(t, db, map[string]string{"COMANDA_DATA_DIR": dir, "COMANDA_DATABASE_URL": address})
+	values := map[string]string{"payment_window": "20m"}
+	maps.Copy(values, vnpayAccount)
+	testenv.NoError(t, change(t, k, values))
+	diagnosis := func() (window string, finding system.Finding) {
+		d := Diagnose(t.Context(), k.Config)
+		shown := slices.IndexFunc(d.Settings, func(s Shown) bool { return s.Name == "COMANDA_PAYMENT_WINDOW" })
+		found := slices.IndexFunc(d.Findings, func(f system.Finding) bool { return f.What == "settings" })
+		if shown < 0 || found < 0 {
+			t.Fatalf("diagnosis = %+v, want the payment window and a finding about the settings", d)
+		}
+		return d.Settings[shown].Value, d.Findings[found]
+	}
+	if window, f := diagnosis(); window != "20m0s" || !f.OK {
+		t.Errorf("payment window = %s, finding %+v; want the stored 20m0s and no fault", window, f)
+	}
+	testenv.NoError(t, os.Remove(filepath.Join(dir, "settings.key")))
+	if window, f := diagnosis(); window != "20m0s" || f.OK || !strings.Contains(f.Detail, "vnpay_hash_secret") {
+		t.Errorf("payment window = %s, finding %+v; want 20m0s and a fault that names the secret", window, f)
 	}
 }
 

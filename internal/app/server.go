@@ -177,10 +177,6 @@ type debugServer struct {
 
 // Start listens and serves in a goroutine.
 func (d *debugServer) Start(ctx context.Context) error {
-	host, _, err := net.SplitHostPort(d.listen)
-	if err != nil || !loopback(host) {
-		return errors.New("configuration: COMANDA_DEBUG_LISTEN is not a loopback address")
-	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen)
 	if err != nil {
 		return fmt.Errorf("debug: %w", err)

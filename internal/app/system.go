@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -94,8 +95,8 @@ func (d Diagnosis) Healthy() bool {
 	return !slices.ContainsFunc(d.Findings, func(f system.Finding) bool { return !f.OK })
 }
 
-// Diagnose checks configuration, versions, connections and clocks. It changes nothing. It does not need a running
-// server; an embedded Redis is then not checked.
+// Diagnose checks configuration, versions, connections and clocks, and returns the settings in force, with those that the
+// restaurant has stored. It changes nothing. It does not need a running server; an embedded Redis is then not checked.
 func Diagnose(ctx context.Context, c Config) Diagnosis {
 	connections := system.Connections{
 		Database: func(ctx context.Context) (*sqldb.DB, error) { return OpenDatabase(ctx, c) },
@@ -105,9 +106,33 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 		consumers := Consumers(nil, ordermailsql.Queue{}, orderingsql.ExpiryFlags{}, noticesql.Consumer{})
 		connections.Broker = new(c.rabbit(consumers, slog.New(slog.DiscardHandler), rabbit.NewMetrics(nil)))
 	}
+	inForce, findings := c.diagnoseSettings(ctx)
 	return Diagnosis{
-		Build: telemetry.ReadBuild(), Settings: c.Redacted(), Findings: system.Diagnose(ctx, connections),
+		Build: telemetry.ReadBuild(), Settings: inForce.Redacted(),
+		Findings: append(system.Diagnose(ctx, connections), findings...),
 	}
+}
+
+// diagnoseSettings returns the configuration with the stored settings, and whether a server can use all of them. There is
+// no finding about settings that cannot be read, because the findings about the database state the reason.
+func (c Config) diagnoseSettings(ctx context.Context) (Config, []system.Finding) {
+	db, err := OpenDatabase(ctx, c)
+	if err != nil {
+		return c, nil
+	}
+	defer db.Close()
+	v, err := c.settingsService(db, nil, nil).Load(ctx)
+	if err != nil {
+		return c, nil
+	}
+	inForce, err := c.withStored(v)
+	if err != nil {
+		inForce = c
+	}
+	if err = cmp.Or(err, unreadable(v.Unreadable)); err != nil {
+		return inForce, []system.Finding{{What: "settings", Detail: err.Error()}}
+	}
+	return inForce, []system.Finding{{What: "settings", OK: true, Detail: fmt.Sprintf("%d are stored", len(v.ByName))}}
 }
 
 // rebuilders maps the names in declarations of keys to the functions that restore those keys: loops that search for

@@ -108,6 +108,9 @@ func TestSystem_deadLetters(t *testing.T) {
 	}
 	var day struct{ Paid int64 }
 	f.must(f.ask("owner", "GET", "/api/reports/day?branchId=1&date=2026-02-26", "")).into(t, &day)
+	if got := f.ask("owner", "GET", "/api/reports/day?branchId=1&date=2026-02-30", ""); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("the day of a date that does not exist: status %d, want 422", got.status)
+	}
 	if day.Paid != 2 {
 		t.Errorf("the daybook has counted %d", day.Paid)
 	}
