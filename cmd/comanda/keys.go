@@ -32,12 +32,13 @@ func (c *cli) keysWithdraw() *cobra.Command {
 			if err := accountsql.WithdrawTokenKey(cmd.Context(), db, authz.System()); err != nil {
 				return result{}, err
 			}
-			fmt.Fprintln(cmd.ErrOrStderr(), "The key in the database was replaced.")
-			if config.TokenKey != "" {
-				fmt.Fprintln(cmd.ErrOrStderr(),
-					"It is not in use: COMANDA_TOKEN_KEY is set. Change that as well, and restart every server.")
-			}
-			return result{}, nil
+			inUse := config.TokenKey == ""
+			return result{value: map[string]bool{"replaced": true, "inUse": inUse}, text: func(w io.Writer) {
+				fmt.Fprintln(w, "The key in the database was replaced.")
+				if !inUse {
+					fmt.Fprintln(w, "It is not in use: COMANDA_TOKEN_KEY is set. Change that as well, and restart every server.")
+				}
+			}}, nil
 		}),
 	}
 }

@@ -193,7 +193,11 @@ func (s *Service) Backup(ctx context.Context, file string) error {
 	if err := s.DB.Backup(ctx, file); err != nil {
 		return err
 	}
-	return s.record(ctx, authz.System(), audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
+	err := s.record(ctx, authz.System(), audit.ActionExported, "backup", s.DB.Now().Format("2006-01-02T15:04:05Z"), nil)
+	if err != nil { // the disk of the database may be full, which is when an operator needs a backup most
+		return fmt.Errorf("%s is complete, but the audit log could not record it: %w", file, err)
+	}
+	return nil
 }
 
 // record writes an operator's action to the audit log, in a transaction of its own, because the action consists of

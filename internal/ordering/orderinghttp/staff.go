@@ -69,7 +69,7 @@ func (r routes) takeAtCounter(ctx context.Context, in *counterInput) (staffDetai
 
 type dayInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	Date     string `query:"date" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`
+	Date     string `query:"date" required:"true" format:"date"`
 }
 
 type day struct {
