@@ -166,7 +166,7 @@ func TestKeys_given(t *testing.T) {
 		owner.wantAccepted()
 		stolen := &person{s: s, access: s.forgedToken(owner)}
 		stolen.me(s.first()).want(t, http.StatusUnauthorized, "unauthenticated")
-		if r := s.run("keys", "withdraw"); r.code != 0 || !strings.Contains(r.err, "COMANDA_TOKEN_KEY is set") {
+		if r := s.run("keys", "withdraw"); r.code != 0 || !strings.Contains(r.out, "COMANDA_TOKEN_KEY is set") {
 			t.Errorf("keys withdraw: %+v", r)
 		}
 	}, embedded)

@@ -24,7 +24,7 @@ test('permissions are grouped by set, without those that every role has', () => 
 })
 
 test('every set of the server has a switch with texts', () => {
-  const [source = ''] = Object.values(import.meta.glob<string>('../../../../internal/authz/permissionset.go', { eager: true, query: '?raw', import: 'default' }))
+  const [source = ''] = Object.values(import.meta.glob<string>('../../../../internal/authz/permission.go', { eager: true, query: '?raw', import: 'default' }))
   const [en = {}] = Object.values(import.meta.glob<Record<string, string>>('./texts/en.json', { eager: true, import: 'default' }))
   const sets = [...source.matchAll(/PermissionSet = "([A-Z]+)"/g)].map((m) => m[1])
   expect(sets.filter((s) => s !== 'OWN').sort()).toEqual([...setNames].sort())
