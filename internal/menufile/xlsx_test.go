@@ -78,10 +78,12 @@ var costly = []struct {
 		return rawParts(t, sheetOf("", "", `<mergeCells>`+strings.Repeat(`<mergeCell ref="A1:B2"/>`, maxMerged+1)+`</mergeCells>`))
 	}, whole(Merged)},
 	{"many sheets", func(t *testing.T) []byte {
-		return rawParts(t, sheetOf("", "", ""), entry{"xl/more.xml", `<sheets>` + strings.Repeat(`<sheet/>`, maxSheets+1) + `</sheets>`})
+		sheets := `<sheets>` + strings.Repeat(`<sheet/>`, maxSheets+1) + `</sheets>`
+		return rawWorkbook(t, "", entry{"xl/more.xml", sheets})
 	}, whole(ZipBomb)},
 	{"many relationships", func(t *testing.T) []byte {
-		return rawParts(t, sheetOf("", "", ""), entry{"xl/more.rels", `<a>` + strings.Repeat(`<Relationship/>`, maxRelationships+1) + `</a>`})
+		relationships := `<a>` + strings.Repeat(`<Relationship/>`, maxRelationships+1) + `</a>`
+		return rawWorkbook(t, "", entry{"xl/more.rels", relationships})
 	}, whole(ZipBomb)},
 }
 
