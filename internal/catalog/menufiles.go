@@ -106,23 +106,28 @@ func (m *MenuFiles) write(
 // name it.
 func (m *MenuFiles) resize(ctx context.Context, file menufile.File) (map[string]Image, []menufile.CellProblem, error) {
 	images := map[string]Image{}
+	faults := map[string]*fault.Error{}
 	var problems []menufile.CellProblem
 	for _, row := range file.Rows {
 		raw, ok := file.Pictures[row.Image]
 		if _, done := images[row.Image]; !ok || done {
 			continue
 		}
-		image, err := m.Resize(ctx, raw)
-		if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
-			problems = append(problems, menufile.CellProblem{
-				Row: row.Number, Column: "image", Code: menufile.ImageUnreadable, Message: f.Detail,
-			})
-			continue
+		if faults[row.Image] == nil {
+			image, err := m.Resize(ctx, raw)
+			f, ok := errors.AsType[*fault.Error](err)
+			switch {
+			case err == nil:
+				images[row.Image] = image
+				continue
+			case !ok || f.Kind != fault.Invalid:
+				return nil, nil, err
+			}
+			faults[row.Image] = f // so that it is not read again for each row
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		images[row.Image] = image
+		problems = append(problems, menufile.CellProblem{
+			Row: row.Number, Column: "image", Code: menufile.ImageUnreadable, Message: faults[row.Image].Detail,
+		})
 	}
 	return images, problems, nil
 }

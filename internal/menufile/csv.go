@@ -19,6 +19,10 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		return nil
 	}
 	raw = bytes.TrimPrefix(raw, bom)
+	if line := wideAt(raw, separator(raw)); line > 0 {
+		r.addf(line, "", TooWide, "A row can have at most %d cells.", MaxColumns)
+		return nil
+	}
 	from := csv.NewReader(bytes.NewReader(raw))
 	from.Comma, from.FieldsPerRecord = separator(raw), -1
 	var rows []sheetRow
@@ -57,6 +61,29 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		}
 		rows = append(rows, row)
 	}
+}
+
+// maxSeparators limits the cells of a row before it is read. Programs may write many empty cells behind the columns; each
+// takes fifty bytes of memory.
+const maxSeparators = 100_000
+
+// wideAt returns the row with more than maxSeparators separators, or 0. Line feeds inside quotes do not end a row.
+func wideAt(raw []byte, separator rune) int {
+	row, separators, quoted := 1, 0, false
+	for _, b := range raw {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '\n':
+			row, separators = row+1, 0
+		case rune(b) == separator:
+			if separators++; separators > maxSeparators {
+				return row
+			}
+		}
+	}
+	return 0
 }
 
 // checkEncoding reports whether a text file is in UTF-8. Files of spreadsheet programs often are not, and their accents

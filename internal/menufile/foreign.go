@@ -159,9 +159,10 @@ func withText(c cell, s string) cell {
 	return c
 }
 
-// appendText returns a cell with a text appended; an empty cell stays empty, so that it is reported as missing.
+// appendText returns a cell with a text appended; an empty cell stays empty, so that it is reported as missing. A text that
+// is far too long stays as it is: many rows may have that of one.
 func appendText(c cell, s string) cell {
-	if trimSpace(c.text) == "" {
+	if trimSpace(c.text) == "" || tooLong(c.text, max(MaxName, MaxKey)) {
 		return c
 	}
 	return withText(c, trimSpace(c.text)+s)

@@ -273,7 +273,7 @@ func (in *reader) text(d dish, field string, kind text.Kind, limit int) (string,
 	if c.formula {
 		return "", rejected
 	}
-	if len(c.text) > 16*limit { // far above the limit: not worth cleaning
+	if tooLong(c.text, limit) {
 		in.addf(d, field, CellTooLong, "This text is too long. It can have at most %d characters.", limit)
 		return "", rejected
 	}
@@ -302,6 +302,9 @@ func (in *reader) text(d dish, field string, kind text.Kind, limit int) (string,
 	}
 	return s, given
 }
+
+// tooLong reports whether a text is so far above a limit of characters that it is not worth cleaning.
+func tooLong(s string, limit int) bool { return len(s) > 16*limit }
 
 // unifyLines turns the line ends of old programs into line feeds.
 func unifyLines(s string) string {

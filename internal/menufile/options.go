@@ -243,16 +243,19 @@ func (in *reader) optionsCell(d dish, row *DishRow) {
 	if what != given {
 		return
 	}
+	names := map[string]bool{}
 	for _, part := range split(s, '|') {
 		g, problem := readOptionGroup(part, in.options.Currency)
 		if problem != "" {
 			in.addf(d, "options", OptionsUnreadable, "%q: %s", clip(trimSpace(part)), problem)
 			return
 		}
-		if slices.ContainsFunc(row.Options.Groups, func(o OptionGroupCell) bool { return Fold(o.Name) == Fold(g.Name) }) {
+		name := Fold(g.Name)
+		if names[name] {
 			in.addf(d, "options", OptionsUnreadable, "%q: This group is written twice.", clip(g.Name))
 			return
 		}
+		names[name] = true
 		row.Options.Groups = append(row.Options.Groups, g)
 	}
 	for _, locale := range in.options.Locales[1:] {
@@ -312,6 +315,7 @@ func readOptionGroup(s string, currency money.Currency) (g OptionGroupCell, prob
 	if g.Name == "" || len([]rune(g.Name)) > MaxName {
 		return g, "A group needs a name."
 	}
+	names := map[string]bool{}
 	for _, text := range split(parts[1], ';') {
 		if trimSpace(text) == "" {
 			continue // after the last separator
@@ -320,9 +324,11 @@ func readOptionGroup(s string, currency money.Currency) (g OptionGroupCell, prob
 		if problem != "" {
 			return g, problem
 		}
-		if slices.ContainsFunc(g.Options, func(o OptionCell) bool { return Fold(o.Name) == Fold(p.Name) }) {
+		name := Fold(p.Name)
+		if names[name] {
 			return g, "An option is written twice: " + clip(p.Name)
 		}
+		names[name] = true
 		g.Options = append(g.Options, p)
 	}
 	if len(g.Options) == 0 {

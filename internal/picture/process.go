@@ -2,8 +2,9 @@
 // location.
 //
 // Uploads are untrusted: a file of some kilobytes may claim to contain gigapixels. The header is checked first, and
-// pictures above MaxPixels are refused. One picture is decoded at a time, because each may need some hundred megabytes
-// for a second. A decoder's failure on a broken file is returned as an error to the client.
+// pictures above MaxPixels or MaxEdge are refused, and so are JPEG files with more passes than any program writes. One
+// picture is decoded at a time, because each may need some hundred megabytes for a second. A decoder's failure on a broken
+// file is returned as an error to the client.
 package picture
 
 import (
@@ -26,13 +27,22 @@ import (
 )
 
 // MaxPixels is the limit of uploaded pictures: that of a telephone's camera. A decoded picture of 40 megapixels takes
-// 60 to 160 MB.
+// 60 to 160 MB, and 320 MB with 16 bits for each colour. A progressive JPEG takes up to a gigabyte while it is decoded.
 const MaxPixels = 40_000_000
+
+// MaxEdge is the limit of a picture's width and height. Scaling takes a hundred bytes for each pixel of a line, which
+// MaxPixels does not bound. Panoramas of telephones have up to 16,384.
+const MaxEdge = 20_000
+
+// maxScans limits the passes in which a progressive JPEG is stored; cameras and programs write about ten. Each takes time
+// for the whole picture, even without data.
+const maxScans = 100
 
 // Faults of uploaded pictures.
 var (
 	ErrUnreadable    = fault.New(fault.Invalid, "image_unreadable", "We could not read this image. Use JPEG, PNG or WebP.")
 	ErrTooManyPixels = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
+	ErrTooLong       = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d pixels on each side.", MaxEdge)
 	errBusy          = &fault.Error{
 		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other pictures are being processed. Please try again.",
 		RetryAfter: 2 * time.Second,
@@ -45,13 +55,14 @@ type format struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	exif   func(raw []byte) []byte // returns the file's EXIF data; nil if none
+	scans  func(raw []byte) int    // returns the number of passes; nil if there is only one
 }
 
 // formats are those of telephones and scanners.
 var formats = []format{
-	{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpegExif},
-	{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, pngExif},
-	{"RIFF????WEBP", webp.DecodeConfig, webp.Decode, webpExif},
+	{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpegExif, jpegScans},
+	{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, pngExif, nil},
+	{"RIFF????WEBP", webp.DecodeConfig, webp.Decode, webpExif, nil},
 }
 
 // matches reports whether a file begins like this format. The content type of an upload is not used: browsers take it
@@ -159,6 +170,10 @@ func check(raw []byte) (format, error) {
 			return f, ErrUnreadable
 		case int64(c.Width)*int64(c.Height) > MaxPixels:
 			return f, ErrTooManyPixels
+		case max(c.Width, c.Height) > MaxEdge:
+			return f, ErrTooLong
+		case f.scans != nil && f.scans(raw) > maxScans:
+			return f, ErrUnreadable
 		}
 		return f, nil
 	}

@@ -12,6 +12,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 
 	"comanda/internal/fault"
@@ -262,6 +264,69 @@ func TestDevelop_refuses(t *testing.T) {
 	} {
 		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
 			t.Errorf("Process of %s: error %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// The detail names the limit that a picture exceeds.
+func TestDevelop_limits(t *testing.T) {
+	for _, c := range []struct {
+		w, h uint32
+		want *fault.Error
+	}{
+		{40_000, 40_000, ErrTooManyPixels}, {10_000, 4_001, ErrTooManyPixels},
+		{1, MaxEdge + 1, ErrTooLong}, {MaxEdge + 1, 1, ErrTooLong}, {MaxEdge, 2000, ErrUnreadable}, // nothing behind it
+	} {
+		_, _, err := NewProcessor().Process(t.Context(), claimed(t, c.w, c.h), sizes...)
+		if got, ok := errors.AsType[*fault.Error](err); !ok || got.Code != c.want.Code || got.Detail != c.want.Detail {
+			t.Errorf("Process of %d by %d: error %v, want %v", c.w, c.h, err, c.want)
+		}
+	}
+}
+
+// The highest picture of one column must not take much more memory than its pixels. A file of 39 kB once took 2.4 GB.
+func TestDevelop_memory_of_a_line(t *testing.T) {
+	raw := asPNG(t, image.NewGray(image.Rect(0, 0, 1, MaxEdge)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	testenv.Must2(NewProcessor().Process(t.Context(), raw, sizes...))(t)
+	runtime.ReadMemStats(&after)
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 32 {
+		t.Errorf("took %d MB, want at most 32", used)
+	}
+}
+
+// scanned returns a progressive JPEG of one black square of 8 by 8 pixels, stored in a number of scans without data.
+func scanned(scans int, more ...string) []byte {
+	table := "\xff\xc4\x00\x14\x10\x01" + strings.Repeat("\x00", 16) // one code of one bit: the end of the block
+	quantities := "\xff\xdb\x00\x43\x00" + strings.Repeat("\x01", 64)
+	frame := "\xff\xc2\x00\x0b\x08\x00\x08\x00\x08\x01\x01\x11\x00"
+	scan := "\xff\xda\x00\x08\x01\x01\x00\x01\x3f\x00" + "\x00"
+	return []byte("\xff\xd8" + strings.Join(more, "") + quantities + frame + table + strings.Repeat(scan, scans) + "\xff\xd9")
+}
+
+// Each scan of a progressive JPEG takes time for the whole picture, and eight bytes of the file. Scans of the small
+// pictures that cameras put into a segment do not count, nor do those of a video behind the picture.
+func TestDevelop_scans(t *testing.T) {
+	many := strings.Repeat("\xff\xda", maxScans+1)
+	good, bad := scanned(maxScans), scanned(maxScans+1)
+	scan := []byte("\xff\xda")
+	preview := "\xff\xe2\x00\xd0" + many + strings.Repeat("x", 0xd0-2-len(many))
+	for name, c := range map[string]struct {
+		raw  []byte
+		want error
+	}{
+		"the limit":               {good, nil},
+		"one more":                {bad, ErrUnreadable},
+		"one more behind padding": {bytes.ReplaceAll(bad, scan, []byte("\xff\xff\xda")), ErrUnreadable},
+		"the limit and garbage":   {bytes.ReplaceAll(good, scan, []byte("\xff\x00\xff\xd0?\xff\xda")), nil},
+		"one more behind garbage": {bytes.ReplaceAll(bad, scan, []byte("\xff\x00\xff\xd0?\xff\xda")), ErrUnreadable},
+		"one more and a preview":  {scanned(maxScans+1, preview), ErrUnreadable},
+		"a preview":               {scanned(1, preview), nil},
+		"a video behind it":       {append(scanned(1), many...), nil},
+	} {
+		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
+			t.Errorf("Process of a JPEG with %s: error %v, want %v", name, err, c.want)
 		}
 	}
 }

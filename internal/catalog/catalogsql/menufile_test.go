@@ -365,6 +365,20 @@ func TestMenuFiles_pictures(t *testing.T) {
 				t.Errorf("import of image %s = %v, %v, want problem %s in row 2", image, r, err, want)
 			}
 		}
+		// A picture that cannot be read is tried once, and reported for each row that names it.
+		files, tries := menuFiles(s), 0
+		resize := files.Resize
+		files.Resize = func(ctx context.Context, raw []byte) (catalog.Image, error) {
+			tries++
+			return resize(ctx, raw)
+		}
+		raw = archive(t, map[string]string{
+			"menu.csv": "category,name,price,image\nPhở,Một,65k,x.jpg\nPhở,Hai,60k,x.jpg\n", "x.jpg": "torn",
+		})
+		r, err := files.Import(t.Context(), authz.System(), branchID, []byte(raw), publish)
+		if err != nil || len(r.Problems) != 2 || tries != 1 {
+			t.Errorf("import of a torn picture in two rows = %v, %v after %d tries, want two problems after one", r, err, tries)
+		}
 	})
 }
 
