@@ -142,7 +142,8 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON adds the extra members of the fault; they cannot replace the standard ones.
+// MarshalJSON adds the extra members of the fault; they cannot replace standard ones that have a value. A fault may bring the
+// errors of its fields.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	own, err := json.Marshal((*plain)(p))
@@ -150,8 +151,14 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	extra := maps.Clone(p.extra)
-	for _, standard := range []string{"type", "title", "status", "code", "detail", "requestId", "errors"} {
+	for _, standard := range []string{"type", "title", "status", "code", "requestId"} {
 		delete(extra, standard)
+	}
+	if p.Detail != "" {
+		delete(extra, "detail")
+	}
+	if len(p.Errors) > 0 {
+		delete(extra, "errors")
 	}
 	if len(extra) == 0 {
 		return own, nil

@@ -117,11 +117,17 @@ func TestServer_ProblemShape(t *testing.T) {
 }
 
 func TestProblem_extra_members_replace_none(t *testing.T) {
-	p := newProblem(409, "sold_out", "")
-	p.extra = map[string]any{"code": "other", "detail": "Other.", "lines": []int{1}, "a": "<"}
-	want := `{"type":"about:blank","title":"Conflict","status":409,"code":"sold_out","requestId":"","a":"\u003c","lines":[1]}`
+	p := newProblem(409, "sold_out", "Gone.")
+	p.extra = map[string]any{"code": "other", "detail": "Other.", "lines": []int{1}, "a": "<", "errors": []string{"e"}}
+	want := `{"type":"about:blank","title":"Conflict","status":409,"code":"sold_out","detail":"Gone.","requestId":"",` +
+		`"a":"\u003c","errors":["e"],"lines":[1]}`
 	testenv.Equal(t, want, string(testenv.Must(json.Marshal(p))(t)))
-	testenv.Equal(t, 4, len(p.extra))
+	testenv.Equal(t, 5, len(p.extra))
+
+	p.Errors, p.extra = []FieldError{{Field: "f"}}, map[string]any{"errors": []string{"e"}}
+	want = `{"type":"about:blank","title":"Conflict","status":409,"code":"sold_out","detail":"Gone.","requestId":"",` +
+		`"errors":[{"field":"f","message":""}]}`
+	testenv.Equal(t, want, string(testenv.Must(json.Marshal(p))(t)))
 }
 
 // Error responses of middleware and of huma have the same members.
