@@ -320,6 +320,10 @@ func (b *Batch) updateAttempt(a payment.Attempt) { b.ChangedAttempts[a.ID] = a }
 // with a PAID order or a refund (I6).
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
+	// A gateway may report a success after a failure. If a discount has changed the total in between, the money is refunded,
+	// and the order can still be paid.
+	case o.PaymentStatus.payable() && a.Amount != o.Total:
+		b.createRefund(o, a, payment.Repriced)
 	case o.PaymentStatus.payable():
 		if b.Balances.Confirm(o.HoldID) == stock.Applied {
 			b.transition(o.HoldID, stock.Held, stock.Confirmed, "")
@@ -333,7 +337,11 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
 		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
-		if reason := b.lateReason(o, today); reason != "" {
+		reason := b.lateReason(o, today)
+		if reason == "" && a.Amount != o.Total {
+			reason = payment.Repriced
+		}
+		if reason != "" {
 			b.refundOrder(o, a, reason)
 			return
 		}

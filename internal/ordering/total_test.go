@@ -390,6 +390,53 @@ func TestService_Discount_with_an_open_payment(t *testing.T) {
 	}
 }
 
+// gateway reports the state of the first payment of a VNPay order.
+func (r *register) gateway(t testing.TB, o ordering.Order, state payment.State, amount int64) {
+	t.Helper()
+	testenv.Must(r.Ledger.Do(t.Context(), &ordering.Settle{
+		OrderID: o.ID, AttemptID: o.PaymentRef, State: state, Amount: amount, Source: ordering.SourceCallback, Raw: "{}",
+		Today: o.Scope.Date,
+	}))(t)
+}
+
+// Money for the total before a discount is refunded. If the order can still be paid, the counter takes the new total.
+func TestService_Discount_then_late_success(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegister(t, db, discounts(catalog.Pricing{}), "")
+		for name, c := range map[string]struct {
+			expires bool
+			want    ordering.PaymentStatus
+		}{
+			"open":    {false, ordering.Unpaid},
+			"expired": {true, ordering.RefundDue},
+		} {
+			req := request(name, ordering.RequestItem{ItemID: 101, Qty: 20})
+			req.Method = payment.VNPay
+			o := testenv.Must(r.Place(t.Context(), r.guest, req))(t).Order
+			r.gateway(t, o, payment.Failed, 20_000)
+			testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
+			if c.expires {
+				r.now = r.now.Add(40 * time.Minute)
+				testenv.Must(r.Ledger.Do(t.Context(), &ordering.End{OrderID: o.ID, Reason: ordering.Expired}))(t)
+			}
+			r.gateway(t, o, payment.Paid, 20_000)
+			d, _, err := r.orders.Order(t.Context(), o.ID)
+			if err != nil || d.PaymentStatus != c.want || len(d.Refunds) != 1 || d.Refunds[0].Reason != payment.Repriced ||
+				d.Refunds[0].Amount != 20_000 {
+				t.Errorf("%s: status %s with the refunds %+v, %v; want %s with one of 20000 for %s",
+					name, d.PaymentStatus, d.Refunds, err, c.want, payment.Repriced)
+			}
+			if !c.expires {
+				testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, 18_000, false))(t)
+			}
+		}
+		if drift := testenv.Must(r.orders.Drift(t.Context(), "", r.now))(t); len(drift) > 0 {
+			t.Errorf("reconciliation found %q", drift)
+		}
+		r.audit(t)
+	})
+}
+
 func TestService_Discount_of_another_branch(t *testing.T) {
 	r := newRegister(t, sqldbtest.SQLite(t), discounts(catalog.Pricing{}), "")
 	o := r.order(t, "a")
