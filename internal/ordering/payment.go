@@ -141,7 +141,7 @@ func (o *Order) setAttempt(a payment.Attempt) {
 // with the verdict.
 type Settle struct {
 	OrderID   string
-	AttemptID string         // empty: the newest attempt with Method; a new attempt if there is none
+	AttemptID string         // empty: the newest attempt with Method and the order's total; a new one if there is none
 	NewID     string         // id of the new attempt, if one is created
 	Method    payment.Method // used if AttemptID is empty
 	State     payment.State  // what the gateway reports
@@ -271,7 +271,9 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
 	// The newest attempt comes first: a method may have several attempts, and cash belongs to the last one.
 	for i, a := range slices.Backward(all) {
-		if s.AttemptID == "" && a.Method == s.Method || s.AttemptID != "" && a.ID == s.AttemptID {
+		// An attempt of another amount is from before a discount, see repriced.
+		newest := s.AttemptID == "" && a.Method == s.Method && a.Amount == o.Total
+		if newest || s.AttemptID != "" && a.ID == s.AttemptID {
 			return i
 		}
 	}

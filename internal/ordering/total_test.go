@@ -437,6 +437,26 @@ func TestService_Discount_then_late_success(t *testing.T) {
 	})
 }
 
+// The counter takes the discounted total of an order, also if a newer attempt had another method.
+func TestService_Discount_then_counter(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegister(t, db, discounts(catalog.Pricing{}), "")
+		o := r.order(t, "a")
+		testenv.Must2(r.Pay(t.Context(), r.guest, o.ID, payment.Sandbox, ordering.Client{}))(t)
+		testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
+		paid := testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, 4500, false))(t)
+		if paid.PaymentStatus != ordering.Paid {
+			t.Errorf("payment status = %s, want PAID", paid.PaymentStatus)
+		}
+		if e := testenv.Must(r.orders.Exceptions(t.Context(), 1, 10))(t); len(e.Mismatches) > 0 {
+			t.Errorf("mismatches = %+v, want none", e.Mismatches)
+		}
+		if drift := testenv.Must(r.orders.Drift(t.Context(), "", r.now))(t); len(drift) > 0 {
+			t.Errorf("reconciliation found %q", drift)
+		}
+	})
+}
+
 func TestService_Discount_of_another_branch(t *testing.T) {
 	r := newRegister(t, sqldbtest.SQLite(t), discounts(catalog.Pricing{}), "")
 	o := r.order(t, "a")
