@@ -209,10 +209,14 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 		chosen []catalog.ChosenOption
 		want   price.Line
 	}{
-		"none":             {nil, price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
-		"a topping":        {one(11), price.Line{Qty: 1, UnitPrice: 1200, Rate: "7"}},
-		"a topping, a rum": {one(11, 12), price.Line{Qty: 1, UnitPrice: 1700, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1200}}}},
-		"a combo":          {one(21, 22), price.Line{Qty: 1, UnitPrice: 1000, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"none":               {nil, price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"a topping":          {one(11), price.Line{Qty: 1, UnitPrice: 1200, Rate: "7"}},
+		"a topping, a rum":   {one(11, 12), price.Line{Qty: 1, UnitPrice: 1700, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1200}}}},
+		"a combo":            {one(21, 22), price.Line{Qty: 1, UnitPrice: 1000, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"a combo, a topping": {one(21, 22, 11), price.Line{Qty: 1, UnitPrice: 1200, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"a combo, a rum":     {one(21, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1000}}}},
+		// 500 of 1500 are the rum; the rest is divided 1000 : 300.
+		"a mixed combo, a rum": {one(21, 22, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 731}, {Rate: "7", Weight: 769}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegister(t, sqldbtest.SQLite(t), profile(t, "DE"), catalog.ClassFood)
