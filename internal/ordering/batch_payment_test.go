@@ -444,6 +444,23 @@ func TestBatch_money_is_balanced(t *testing.T) {
 	})
 }
 
+// Receipts name the method that paid an order, and not that of a newer attempt.
+func TestBatch_method_of_a_paid_order(t *testing.T) {
+	for story, want := range map[string]payment.Method{
+		"redirect:1 said:PAID":                                payment.LINEPay,
+		"redirect:1 counter":                                  payment.Counter,
+		"redirect:1 try:b":                                    payment.VNPay, // unpaid: that of the newest attempt
+		"redirect:1 try:b said:PAID":                          payment.LINEPay,
+		"redirect:1 try:b said:PAID saidB:PAID":               payment.LINEPay,
+		"redirect:1 try:b pass:1m end:EXPIRED then said:PAID": payment.LINEPay,
+	} {
+		p := newPaymentStory(t, story)
+		if got := p.order().Method; got != want {
+			t.Errorf("%s: method = %s, want %s", story, got, want)
+		}
+	}
+}
+
 // The staff refund orders in every state of the order and of the refund.
 func TestBatch_refunds(t *testing.T) {
 	const paid = "redirect:1 said:PAID "

@@ -208,7 +208,7 @@ func (s *Settle) decide(b *Batch) Result {
 	switch {
 	// The units are reserved again and the staff have the cash, so no refund can follow.
 	case retaken:
-		b.paid(o)
+		b.paid(o, a)
 	// Captured money must be applied or refunded, whatever the order's state is by now.
 	case a.State == payment.Paid:
 		b.captured(o, a, s.Today)
@@ -329,7 +329,7 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	case o.PaymentStatus.payable():
 		if b.Balances.Confirm(o.HoldID) == stock.Applied {
 			b.transition(o.HoldID, stock.Held, stock.Confirmed, "")
-			b.paid(o)
+			b.paid(o, a)
 			return
 		}
 		b.createRefund(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
@@ -386,7 +386,7 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 		b.refundOrder(o, a, reason)
 		return
 	}
-	b.paid(o)
+	b.paid(o, a)
 }
 
 // reserveAgain reserves the units of an expired order again, under a new hold. A released hold never becomes active again
@@ -458,10 +458,11 @@ func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundRe
 	b.changed(o)
 }
 
-// paid marks an order as PAID and publishes the event. Its hold is CONFIRMED already. The daybook has counted an
-// expired order as cancelled; Revived makes it correct that count.
-func (b *Batch) paid(o *Order) {
+// paid marks an order as PAID by an attempt and publishes the event. Its hold is CONFIRMED already. The daybook has
+// counted an expired order as cancelled; Revived makes it correct that count.
+func (b *Batch) paid(o *Order, a payment.Attempt) {
 	revived := o.Status == Canceled
+	o.Method = a.Method // receipts name it; another attempt may be newer
 	o.setPaid(b.Now)
 	b.changed(o)
 	b.publish(event.OrderPaid.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Paid{
