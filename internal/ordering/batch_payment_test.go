@@ -374,6 +374,7 @@ func TestBatch_lateMoney(t *testing.T) {
 			"repriced, while another is captured", repriced + "try:b redirectB:2 confirmB said:PAID",
 			ordering.Confirming, ordering.Placed, []payment.RefundReason{payment.Repriced},
 		},
+		{"repriced and back", repriced + "discount said:PAID", ordering.Paid, ordering.Placed, nil},
 		{
 			"repriced and expired", repriced + "pass:1m end:EXPIRED said:PAID",
 			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.Repriced},
@@ -458,6 +459,41 @@ func TestBatch_method_of_a_paid_order(t *testing.T) {
 		if got := p.order().Method; got != want {
 			t.Errorf("%s: method = %s, want %s", story, got, want)
 		}
+	}
+}
+
+// A discount cancels the attempts that wait for the old total. It leaves no attempt that counts as an open payment, and the
+// counter takes exactly the new total.
+func TestBatch_discount_and_attempts(t *testing.T) {
+	const failed = "redirect:1 said:FAILED "
+	for _, c := range []struct {
+		name, story string
+		total       int64
+		order       ordering.PaymentStatus
+		attempts    int
+		err         error
+	}{
+		{"open page", "redirect:1 discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"page that is asked for", "discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"failed page", failed + "discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"twice", failed + "discount:10 discount:20", 2400, ordering.Unpaid, 1, nil},
+		{"and removed", failed + "discount:10 discount", 3000, ordering.Unpaid, 1, nil},
+		{"then another page", failed + "discount:10 try:b redirectB:2 discount:20", 2700, ordering.Unpaid, 2, ordering.ErrPaymentOpen},
+		{"then the counter", failed + "discount:10 counter", 2700, ordering.Paid, 2, nil},
+		{"then another page, then the counter", failed + "discount:10 try:b redirectB:2 counter", 2700, ordering.Paid, 3, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPaymentStory(t, c.story)
+			o, attempts := p.order(), p.b.Attempts["o-a"]
+			if o.Total != c.total || o.PaymentStatus != c.order || len(attempts) != c.attempts || !errors.Is(p.r.Err, c.err) {
+				t.Errorf("total %d, %s, %d attempts, %v; want %d, %s, %d, %v",
+					o.Total, o.PaymentStatus, len(attempts), p.r.Err, c.total, c.order, c.attempts, c.err)
+			}
+			if len(p.b.Mismatches) != 0 {
+				t.Errorf("mismatches = %+v, want none", p.b.Mismatches)
+			}
+			p.balanced()
+		})
 	}
 }
 
