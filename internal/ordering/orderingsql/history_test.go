@@ -186,6 +186,19 @@ func TestHistory_continues(t *testing.T) {
 	})
 }
 
+// The audit of prices counts imported orders and does not check them: their discounts are not known.
+func TestOrders_AuditPrices_imported(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, _ := history(t, db)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		testenv.Must(l.Do(t.Context(), r.Place("own", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
+		testenv.Must(run(strings.Replace(pastOrder("pos-1", paidFields), "130000", "117000", 1)))(t)
+		got := testenv.Must(orderingsql.NewOrders(db).AuditPrices(t.Context(), ""))(t)
+		testenv.Equal(t, orderingsql.PriceAudit{Orders: 2, Imported: 1, Differences: []string{}}, got)
+	})
+}
+
 // Each invalid line is refused with its number, and nothing is written.
 func TestHistory_refuses(t *testing.T) {
 	db := sqldbtest.SQLite(t)
