@@ -86,6 +86,7 @@ func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order) erro
 		stocksql.QueueHolds(tx, holds, now.UnixMilli())
 		queueOrders(tx, orders)
 		queueItems(tx, orders)
+		queueDaybook(tx, ordering.HistoryDays(orders))
 		paymentsql.QueueAttempts(tx, attempts)
 		paymentsql.QueueRefunds(tx, refunds)
 		ids := make([]string, len(orders))

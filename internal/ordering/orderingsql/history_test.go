@@ -186,6 +186,23 @@ func TestHistory_continues(t *testing.T) {
 	})
 }
 
+// The daybook has imported orders like those that were placed here.
+func TestHistory_daybook(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		_, run, _ := history(t, db)
+		testenv.Must(run(pastOrder("pos-1", paidFields), pastOrder("pos-2", refundedFields),
+			pastOrder("pos-3", canceledFields), pastOrder("pos-4", paidFields+`,"bizDate":"2025-11-04"`)))(t)
+		for date, want := range map[string]ordering.Day{
+			"2025-11-03": {Placed: 3, Paid: 2, Canceled: 1, Revenue: 260_000}, "2025-11-04": {Placed: 1, Paid: 1, Revenue: 130_000},
+		} {
+			want.Scope = stock.Scope{Branch: 1, Date: date}
+			if got := testenv.Must(orderingsql.NewOrders(db).Day(t.Context(), want.Scope))(t); got != want {
+				t.Errorf("daybook = %+v, want %+v", got, want)
+			}
+		}
+	})
+}
+
 // The audit of prices counts imported orders and does not check them: their discounts are not known.
 func TestOrders_AuditPrices_imported(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
