@@ -37,11 +37,15 @@ func (c *cli) auditPrices() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prices", Short: "Recompute the total of every order; exit code 1 if one differs", Args: cobra.NoArgs,
 		Long: "Recomputes the discounts, service charges, taxes and total of every order from the numbers that were stored\n" +
-			"with it, and compares them with what the guest paid. Orders without any are compared with the sum of their lines.",
+			"with it, and compares them with what the guest paid. Orders without any are compared with the sum of their lines.\n" +
+			"Imported orders are counted and not checked: another system computed their totals.",
 		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 			a, err := orderingsql.NewOrders(db).AuditPrices(cmd.Context(), from)
 			return result{a, func(w io.Writer) {
 				fmt.Fprintf(w, "%d orders, %d of them with taxes, service charges or discounts\n", a.Orders, a.Quoted)
+				if a.Imported > 0 {
+					fmt.Fprintf(w, "%d were imported with the totals of another system and were not checked\n", a.Imported)
+				}
 				if a.Unknown > 0 {
 					fmt.Fprintf(w, "%d were priced by another version of the price engine and were not checked\n", a.Unknown)
 				}

@@ -6,10 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"comanda/internal/audit"
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/price"
 	"comanda/internal/stock"
 	"comanda/internal/testenv"
 )
@@ -19,12 +23,12 @@ var cashier = authz.Actor{Kind: authz.Account, UserID: 7, Branches: []int64{1}}
 // paymentStory applies commands about order "a", of three units, one per batch. A story's words are "verb" or
 // "verb:argument". The result of the last command is kept.
 type paymentStory struct {
-	t *testing.T
+	t rapid.TB
 	b *ordering.Batch
 	r ordering.Result
 }
 
-func newPaymentStory(t *testing.T, story string) *paymentStory {
+func newPaymentStory(t rapid.TB, story string) *paymentStory {
 	t.Helper()
 	p := &paymentStory{t: t, b: batch()}
 	c := place("a", 3)
@@ -73,6 +77,8 @@ func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 	case "redirect", "redirectB":
 		page := payment.Page{URL: "https://pay.example/" + arg, Ref: "ref-" + arg}
 		return &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}, true
+	case "discount": // discount:PERCENT; without an argument it removes the discount
+		return discountBy(price.Percent(arg)), true
 	case "more": // more:DURATION, from placement to the deadline that the client saw
 		d := testenv.Must(time.ParseDuration(arg))(p.t)
 		return &ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(d)}, true
@@ -109,7 +115,7 @@ func (p *paymentStory) money(verb, arg string) (ordering.Command, bool) {
 		return &c, true
 	case "counter":
 		c := pay("a")
-		c.Method, c.Source, c.Amount, c.By = payment.Counter, ordering.SourceStaff, 3000, cashier
+		c.Method, c.Source, c.Amount, c.By = payment.Counter, ordering.SourceStaff, p.order().Total, cashier
 		return c, true
 	case "refund":
 		d, _ := time.ParseDuration(arg + "ns") // parses an integer
@@ -140,6 +146,22 @@ func (p *paymentStory) money(verb, arg string) (ordering.Command, bool) {
 		return &f, true
 	}
 	return nil, false
+}
+
+// discountBy returns the command for a discount of order "a", or for its removal.
+func discountBy(percent price.Percent) *ordering.SetDiscount {
+	rules := catalog.Pricing{}.Filled()
+	c := ordering.SetDiscount{
+		OrderID: "o-a", NewID: "d" + string(percent), By: owner,
+		Input: price.Input{
+			Currency: "VND", PriceMode: rules.PriceMode, TaxScope: rules.TaxScope, TaxRounding: rules.TaxRounding,
+			DiscountRounding: rules.DiscountRounding, Lines: []price.Line{{Qty: 3, UnitPrice: 1000}},
+		},
+	}
+	if percent != "" {
+		c.Kind, c.Value = &catalog.DiscountKind{Code: "REGULAR"}, price.Discount{Percent: percent}
+	}
+	return &c
 }
 
 // attemptID returns "b" for verbs that end in a capital B, or else the id of the first attempt.
@@ -302,7 +324,10 @@ func TestBatch_confirm_deadline(t *testing.T) {
 
 // Late money revives the order or is refunded (I6).
 func TestBatch_lateMoney(t *testing.T) {
-	const over, canceled = "redirect:1 pass:1m end:EXPIRED ", "redirect:1 end:USER_CANCELED "
+	const (
+		over, canceled = "redirect:1 pass:1m end:EXPIRED ", "redirect:1 end:USER_CANCELED "
+		repriced       = "redirect:1 said:FAILED discount:10 "
+	)
 	for _, c := range []struct {
 		name, story string
 		order       ordering.PaymentStatus
@@ -337,6 +362,31 @@ func TestBatch_lateMoney(t *testing.T) {
 		{"a failure of an ended one", over + "said:FAILED", ordering.PaymentCanceled, ordering.Canceled, nil},
 		{"under review when over", over + "said:REVIEW", ordering.PaymentCanceled, ordering.Canceled, nil},
 		{"while confirming when over", "redirect:1 confirm pass:300s end:EXPIRED said:PAID", ordering.Paid, ordering.Placed, nil},
+		{"repriced", repriced + "said:PAID", ordering.Unpaid, ordering.Placed, []payment.RefundReason{payment.Repriced}},
+		{"repriced, said twice", repriced + "said:PAID asked:PAID", ordering.Unpaid, ordering.Placed, []payment.RefundReason{payment.Repriced}},
+		{"repriced, then the counter", repriced + "said:PAID counter", ordering.Paid, ordering.Placed, []payment.RefundReason{payment.Repriced}},
+		{"repriced, after the counter", repriced + "counter said:PAID", ordering.Paid, ordering.Placed, []payment.RefundReason{payment.PaidTwice}},
+		{
+			"repriced, then another page", repriced + "try:b redirectB:2 said:PAID saidB:PAID",
+			ordering.Paid, ordering.Placed, []payment.RefundReason{payment.Repriced},
+		},
+		{
+			"repriced, while another is captured", repriced + "try:b redirectB:2 confirmB said:PAID",
+			ordering.Confirming, ordering.Placed, []payment.RefundReason{payment.Repriced},
+		},
+		{"repriced and back", repriced + "discount said:PAID", ordering.Paid, ordering.Placed, nil},
+		{
+			"repriced and expired", repriced + "pass:1m end:EXPIRED said:PAID",
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.Repriced},
+		},
+		{
+			"repriced and cancelled", repriced + "end:USER_CANCELED said:PAID",
+			ordering.RefundDue, ordering.Canceled, []payment.RefundReason{payment.LateCanceled},
+		},
+		{
+			"repriced, paid, then expired", repriced + "said:PAID pass:1m end:EXPIRED",
+			ordering.PaymentCanceled, ordering.Canceled, []payment.RefundReason{payment.Repriced},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPaymentStory(t, c.story)
@@ -358,18 +408,93 @@ func TestBatch_lateMoney(t *testing.T) {
 	}
 }
 
-// units checks that the counter matches the order: the units of a paid order are used, and none are held.
+// units checks that the counter matches the order: the units of a paid order are used, and those of an unpaid one held.
 func (p *paymentStory) units() {
 	p.t.Helper()
-	want := int64(0)
-	if p.order().Status == ordering.Placed {
-		want = 3
+	var want stock.Counter
+	switch o := p.order(); {
+	case o.PaymentStatus == ordering.Unpaid, o.PaymentStatus == ordering.Confirming:
+		want.Held = 3
+	case o.Status == ordering.Placed:
+		want.Used = 3
 	}
 	p.b.Balances.Deltas(func(_ stock.Key, c stock.Counter) {
-		if c.Used != want {
-			p.t.Errorf("%d units are used, want %d", c.Used, want)
+		if c.Used != want.Used || want.Held > 0 && c.Held != want.Held {
+			p.t.Errorf("%d units are held and %d used, want %d and %d", c.Held, c.Used, want.Held, want.Used)
 		}
 	})
+}
+
+// The money of an order is balanced (I6) after every command of any story with discounts, failures and late reports.
+func TestBatch_money_is_balanced(t *testing.T) {
+	// Some parts have two words, because few random stories would contain them.
+	parts := []string{
+		"redirect:1", "confirm", "try:b redirectB:2", "confirmB", "said:FAILED", "saidB:FAILED", "said:FAILED discount:10",
+		"saidB:FAILED discount:20", "discount:10", "discount", "said:UNKNOWN", "said:REVIEW", "said:PAID", "saidB:PAID", "short:PAID",
+		"counter", "pass:30s", "pass:60s end:EXPIRED", "end:USER_CANCELED", "refund:0", "refund:1000", "sent:DONE", "byhand:DONE",
+	}
+	testenv.SequencesOf(t, 2000)
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPaymentStory(t, "")
+		for _, part := range rapid.SliceOfN(rapid.SampledFrom(parts), 1, 20).Draw(t, "story") {
+			p.run(part)
+			if p.balanced(); t.Failed() {
+				t.Fatalf("the money is out of balance after %s", part)
+			}
+		}
+	})
+}
+
+// Receipts name the method that paid an order, and not that of a newer attempt.
+func TestBatch_method_of_a_paid_order(t *testing.T) {
+	for story, want := range map[string]payment.Method{
+		"redirect:1 said:PAID":                                payment.LINEPay,
+		"redirect:1 counter":                                  payment.Counter,
+		"redirect:1 try:b":                                    payment.VNPay, // unpaid: that of the newest attempt
+		"redirect:1 try:b said:PAID":                          payment.LINEPay,
+		"redirect:1 try:b said:PAID saidB:PAID":               payment.LINEPay,
+		"redirect:1 try:b pass:1m end:EXPIRED then said:PAID": payment.LINEPay,
+	} {
+		p := newPaymentStory(t, story)
+		if got := p.order().Method; got != want {
+			t.Errorf("%s: method = %s, want %s", story, got, want)
+		}
+	}
+}
+
+// A discount cancels the attempts that wait for the old total. It leaves no attempt that counts as an open payment, and the
+// counter takes exactly the new total.
+func TestBatch_discount_and_attempts(t *testing.T) {
+	const failed = "redirect:1 said:FAILED "
+	for _, c := range []struct {
+		name, story string
+		total       int64
+		order       ordering.PaymentStatus
+		attempts    int
+		err         error
+	}{
+		{"open page", "redirect:1 discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"page that is asked for", "discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"failed page", failed + "discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"twice", failed + "discount:10 discount:20", 2400, ordering.Unpaid, 1, nil},
+		{"and removed", failed + "discount:10 discount", 3000, ordering.Unpaid, 1, nil},
+		{"then another page", failed + "discount:10 try:b redirectB:2 discount:20", 2700, ordering.Unpaid, 2, ordering.ErrPaymentOpen},
+		{"then the counter", failed + "discount:10 counter", 2700, ordering.Paid, 2, nil},
+		{"then another page, then the counter", failed + "discount:10 try:b redirectB:2 counter", 2700, ordering.Paid, 3, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPaymentStory(t, c.story)
+			o, attempts := p.order(), p.b.Attempts["o-a"]
+			if o.Total != c.total || o.PaymentStatus != c.order || len(attempts) != c.attempts || !errors.Is(p.r.Err, c.err) {
+				t.Errorf("total %d, %s, %d attempts, %v; want %d, %s, %d, %v",
+					o.Total, o.PaymentStatus, len(attempts), p.r.Err, c.total, c.order, c.attempts, c.err)
+			}
+			if len(p.b.Mismatches) != 0 {
+				t.Errorf("mismatches = %+v, want none", p.b.Mismatches)
+			}
+			p.balanced()
+		})
+	}
 }
 
 // The staff refund orders in every state of the order and of the refund.

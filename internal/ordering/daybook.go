@@ -67,8 +67,31 @@ func Tally(events []event.Event) ([]Day, error) {
 			of(p.BranchID, p.BizDate).Canceled++
 		}
 	}
+	return sortedDays(days), nil
+}
+
+func sortedDays(days map[stock.Scope]*Day) []Day {
 	sorted := slices.SortedFunc(maps.Values(days), func(a, b *Day) int {
 		return cmp.Or(cmp.Compare(a.Scope.Branch, b.Scope.Branch), cmp.Compare(a.Scope.Date, b.Scope.Date))
 	})
-	return seq.Map(sorted, func(d *Day) Day { return *d }), nil
+	return seq.Map(sorted, func(d *Day) Day { return *d })
+}
+
+// HistoryDays returns the increments of imported orders, which publish no events.
+func HistoryDays(orders []*Order) []Day {
+	days := map[stock.Scope]*Day{}
+	for _, o := range orders {
+		d := days[o.Scope]
+		if d == nil {
+			d = &Day{Scope: o.Scope}
+			days[o.Scope] = d
+		}
+		d.Placed++
+		if o.Status == Canceled {
+			d.Canceled++
+		} else {
+			d.Paid, d.Revenue = d.Paid+1, d.Revenue+o.Total
+		}
+	}
+	return sortedDays(days)
 }

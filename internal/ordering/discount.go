@@ -177,8 +177,9 @@ func unlimited(by authz.Actor) bool {
 	return by.Kind != authz.Account || by.Role == authz.RoleOwner || by.Role == authz.RoleAdmin
 }
 
-// repriced records the new total of an order. The amount of an attempt never changes, so the order gets another one, and
-// those that were waiting for the old total are canceled.
+// repriced records the new total of an order. The amount of an attempt never changes, so those that were waiting for the
+// old total are canceled, and an order to be paid at the counter gets another one. A guest who pays at a gateway starts the
+// next attempt: one without a page could not be paid, and would count as an open payment.
 func (b *Batch) repriced(o *Order, attempt string) {
 	for i, a := range b.Attempts[o.ID] {
 		if !ended(a.State) {
@@ -187,10 +188,12 @@ func (b *Batch) repriced(o *Order, attempt string) {
 			b.updateAttempt(a)
 		}
 	}
-	b.addAttempt(o, payment.Attempt{
-		ID: attempt, OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
-		CreatedAt: b.Now,
-	})
+	if !o.Method.Remote() {
+		b.addAttempt(o, payment.Attempt{
+			ID: attempt, OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,
+			CreatedAt: b.Now,
+		})
+	}
 	b.touch(o)
 	b.Repriced[o.ID] = o
 }

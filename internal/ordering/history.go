@@ -55,8 +55,9 @@ type HistoryStore interface {
 	Members(ctx context.Context, ids []int64) (map[int64]bool, error)
 	// Existing returns which orders exist, by id, and whether each was imported.
 	Existing(ctx context.Context, ids []string) (map[string]bool, error)
-	// AddHistory writes orders, all or none. It sets the ids of their menu items, and the numbers of those without one.
-	AddHistory(ctx context.Context, orders []*Order) error
+	// AddHistory writes orders, all or none. It sets the ids of their menu items, and the numbers of those without one, which
+	// are above the highest ones of the file.
+	AddHistory(ctx context.Context, orders []*Order, highest map[stock.Scope]int64) error
 }
 
 // HistoryResult is the result of an import; with Check, of one that would write.
@@ -109,34 +110,46 @@ func (im *HistoryImport) Run(ctx context.Context, from io.ReadSeeker) (HistoryRe
 		return HistoryResult{}, err
 	}
 	names := newDishNames(dishes)
-	r, err := im.pass(ctx, from, names, nil)
+	highest := map[stock.Scope]int64{}
+	r, err := im.pass(ctx, from, names, highest, nil)
 	if err != nil || im.Check {
 		return r, err
 	}
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return HistoryResult{}, fault.Wrap("read the file again", err)
 	}
-	return im.pass(ctx, from, names, im.Store.AddHistory)
+	return im.pass(ctx, from, names, highest, func(ctx context.Context, orders []*Order) error {
+		return im.Store.AddHistory(ctx, orders, highest)
+	})
 }
 
 // historyPass is one pass over the lines.
 type historyPass struct {
 	*HistoryImport
-	names  *dishNames
-	seen   map[string]int // line of each order
-	known  map[string]catalog.Branch
-	batch  []*Order
-	lines  []int // of the batch
-	result HistoryResult
+	names   *dishNames
+	seen    map[string]int        // line of each order
+	numbers map[historyNumber]int // line of each number
+	highest map[stock.Scope]int64 // number of each date
+	known   map[string]catalog.Branch
+	batch   []*Order
+	lines   []int // of the batch
+	result  HistoryResult
+}
+
+// historyNumber is the number of an order, which is unique on its date.
+type historyNumber struct {
+	scope  stock.Scope
+	number int64
 }
 
 // pass reads a file once and passes its orders to write in batches. An import makes two passes: the first one only checks,
 // so that a problem in the last line leaves nothing behind.
 func (im *HistoryImport) pass(
-	ctx context.Context, from io.Reader, names *dishNames, write func(context.Context, []*Order) error,
+	ctx context.Context, from io.Reader, names *dishNames, highest map[stock.Scope]int64,
+	write func(context.Context, []*Order) error,
 ) (HistoryResult, error) {
 	p := historyPass{
-		HistoryImport: im, names: names, seen: map[string]int{},
+		HistoryImport: im, names: names, seen: map[string]int{}, numbers: map[historyNumber]int{}, highest: highest,
 		known: map[string]catalog.Branch{}, result: HistoryResult{Totals: map[string]int64{}},
 	}
 	in := bufio.NewScanner(from)
@@ -146,13 +159,12 @@ func (im *HistoryImport) pass(
 			continue
 		}
 		o, err := p.parse(ctx, in.Bytes())
-		if err == nil && p.seen[o.ID] > 0 {
-			err = fmt.Errorf("the order is that of line %d too", p.seen[o.ID])
+		if err == nil {
+			err = p.unique(o, n)
 		}
 		if err != nil {
 			return p.result, historyError(n, err)
 		}
-		p.seen[o.ID] = n
 		p.batch, p.lines = append(p.batch, o), append(p.lines, n)
 		if len(p.batch) == historyBatch {
 			if err := p.flush(ctx, write); err != nil {
@@ -164,6 +176,23 @@ func (im *HistoryImport) pass(
 		return p.result, fault.Wrap("read the file", err)
 	}
 	return p.result, p.flush(ctx, write)
+}
+
+// unique refuses an order whose id or number an earlier line has.
+func (p *historyPass) unique(o *Order, n int) error {
+	if before := p.seen[o.ID]; before > 0 {
+		return fmt.Errorf("the order is that of line %d too", before)
+	}
+	p.seen[o.ID] = n
+	if o.Number == 0 {
+		return nil
+	}
+	key := historyNumber{o.Scope, o.Number}
+	if before := p.numbers[key]; before > 0 {
+		return fmt.Errorf("number %d of %s is that of line %d too", o.Number, o.Scope.Date, before)
+	}
+	p.numbers[key], p.highest[o.Scope] = n, max(p.highest[o.Scope], o.Number)
+	return nil
 }
 
 // storeError is an error of the database, which is not the line's.

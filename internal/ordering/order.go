@@ -100,7 +100,7 @@ type Order struct {
 	Number        int64  // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus
-	Method        payment.Method // method of the newest attempt
+	Method        payment.Method // that of the newest attempt; once the order is paid, of the one that paid it
 	PaymentRef    string         // id of the newest attempt at a remote gateway, used as its merchant reference; or empty
 	CancelReason  CancelReason   // empty unless canceled
 	Total         int64

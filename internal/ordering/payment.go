@@ -141,7 +141,7 @@ func (o *Order) setAttempt(a payment.Attempt) {
 // with the verdict.
 type Settle struct {
 	OrderID   string
-	AttemptID string         // empty: the newest attempt with Method; a new attempt if there is none
+	AttemptID string         // empty: the newest attempt with Method and the order's total; a new one if there is none
 	NewID     string         // id of the new attempt, if one is created
 	Method    payment.Method // used if AttemptID is empty
 	State     payment.State  // what the gateway reports
@@ -208,7 +208,7 @@ func (s *Settle) decide(b *Batch) Result {
 	switch {
 	// The units are reserved again and the staff have the cash, so no refund can follow.
 	case retaken:
-		b.paid(o)
+		b.paid(o, a)
 	// Captured money must be applied or refunded, whatever the order's state is by now.
 	case a.State == payment.Paid:
 		b.captured(o, a, s.Today)
@@ -271,7 +271,9 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	all := b.Attempts[o.ID]
 	// The newest attempt comes first: a method may have several attempts, and cash belongs to the last one.
 	for i, a := range slices.Backward(all) {
-		if s.AttemptID == "" && a.Method == s.Method || s.AttemptID != "" && a.ID == s.AttemptID {
+		// An attempt of another amount is from before a discount, see repriced.
+		newest := s.AttemptID == "" && a.Method == s.Method && a.Amount == o.Total
+		if newest || s.AttemptID != "" && a.ID == s.AttemptID {
 			return i
 		}
 	}
@@ -320,10 +322,14 @@ func (b *Batch) updateAttempt(a payment.Attempt) { b.ChangedAttempts[a.ID] = a }
 // with a PAID order or a refund (I6).
 func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	switch {
+	// A gateway may report a success after a failure. If a discount has changed the total in between, the money is refunded,
+	// and the order can still be paid.
+	case o.PaymentStatus.payable() && a.Amount != o.Total:
+		b.createRefund(o, a, payment.Repriced)
 	case o.PaymentStatus.payable():
 		if b.Balances.Confirm(o.HoldID) == stock.Applied {
 			b.transition(o.HoldID, stock.Held, stock.Confirmed, "")
-			b.paid(o)
+			b.paid(o, a)
 			return
 		}
 		b.createRefund(o, a, payment.PriorRefundDue) // unreachable while unpaid orders have a HELD hold; refund anyway
@@ -333,7 +339,11 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
 		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
-		if reason := b.lateReason(o, today); reason != "" {
+		reason := b.lateReason(o, today)
+		if reason == "" && a.Amount != o.Total {
+			reason = payment.Repriced
+		}
+		if reason != "" {
 			b.refundOrder(o, a, reason)
 			return
 		}
@@ -376,7 +386,7 @@ func (b *Batch) revive(o *Order, a payment.Attempt) {
 		b.refundOrder(o, a, reason)
 		return
 	}
-	b.paid(o)
+	b.paid(o, a)
 }
 
 // reserveAgain reserves the units of an expired order again, under a new hold. A released hold never becomes active again
@@ -448,10 +458,11 @@ func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundRe
 	b.changed(o)
 }
 
-// paid marks an order as PAID and publishes the event. Its hold is CONFIRMED already. The daybook has counted an
-// expired order as cancelled; Revived makes it correct that count.
-func (b *Batch) paid(o *Order) {
+// paid marks an order as PAID by an attempt and publishes the event. Its hold is CONFIRMED already. The daybook has
+// counted an expired order as cancelled; Revived makes it correct that count.
+func (b *Batch) paid(o *Order, a payment.Attempt) {
 	revived := o.Status == Canceled
+	o.Method = a.Method // receipts name it; another attempt may be newer
 	o.setPaid(b.Now)
 	b.changed(o)
 	b.publish(event.OrderPaid.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Paid{

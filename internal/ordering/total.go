@@ -15,6 +15,7 @@ import (
 	"comanda/internal/fault"
 	"comanda/internal/money"
 	"comanda/internal/price"
+	"comanda/internal/seq"
 )
 
 // Priced are the lines of a request with their names and prices, and what they cost together.
@@ -177,8 +178,8 @@ type taxShare struct {
 }
 
 // taxShares divides the price of one unit of a dish among tax classes. An option with a class of its own, such as a beer
-// with a meal, has its price's part. The dishes of a combo have parts in proportion to their own prices on the menu, as
-// UStAE 10.1 (11) divides a single price for goods of several rates.
+// with a meal, has its price's part. The dishes of a combo have parts of the rest in proportion to their own prices on the
+// menu, as UStAE 10.1 (11) divides a single price for goods of several rates.
 func taxShares(menu *catalog.Snapshot, it catalog.Item, c catalog.Configured) []taxShare {
 	if len(c.Options) == 0 {
 		return []taxShare{{it.TaxClass, 1}}
@@ -195,10 +196,18 @@ func taxShares(menu *catalog.Snapshot, it catalog.Item, c catalog.Configured) []
 			extras, rest = append(extras, taxShare{o.TaxClass, part}), rest-part
 		}
 	}
-	if slices.ContainsFunc(combo, func(s taxShare) bool { return s.weight > 0 }) {
+	weighted := slices.ContainsFunc(combo, func(s taxShare) bool { return s.weight > 0 })
+	if weighted && len(extras) == 0 {
 		return combo
 	}
-	return append(extras, taxShare{it.TaxClass, rest})
+	parts, err := price.Allocate(rest, seq.Map(combo, func(s taxShare) int64 { return s.weight }))
+	if !weighted || err != nil {
+		return append(extras, taxShare{it.TaxClass, rest})
+	}
+	for i := range combo {
+		combo[i].weight = parts[i]
+	}
+	return append(extras, combo...)
 }
 
 // setRates sets the tax rate of a line, or the rates of its parts if there are several.

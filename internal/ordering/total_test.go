@@ -209,10 +209,14 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 		chosen []catalog.ChosenOption
 		want   price.Line
 	}{
-		"none":             {nil, price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
-		"a topping":        {one(11), price.Line{Qty: 1, UnitPrice: 1200, Rate: "7"}},
-		"a topping, a rum": {one(11, 12), price.Line{Qty: 1, UnitPrice: 1700, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1200}}}},
-		"a combo":          {one(21, 22), price.Line{Qty: 1, UnitPrice: 1000, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"none":               {nil, price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"a topping":          {one(11), price.Line{Qty: 1, UnitPrice: 1200, Rate: "7"}},
+		"a topping, a rum":   {one(11, 12), price.Line{Qty: 1, UnitPrice: 1700, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1200}}}},
+		"a combo":            {one(21, 22), price.Line{Qty: 1, UnitPrice: 1000, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"a combo, a topping": {one(21, 22, 11), price.Line{Qty: 1, UnitPrice: 1200, Components: []price.Component{{Rate: "7", Weight: 1000}, {Rate: "19", Weight: 300}}}},
+		"a combo, a rum":     {one(21, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1000}}}},
+		// 500 of 1500 are the rum; the rest is divided 1000 : 300.
+		"a mixed combo, a rum": {one(21, 22, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 731}, {Rate: "7", Weight: 769}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegister(t, sqldbtest.SQLite(t), profile(t, "DE"), catalog.ClassFood)
@@ -388,6 +392,73 @@ func TestService_Discount_with_an_open_payment(t *testing.T) {
 	if got := r.stored(t, o.ID); got.Total != 20_000 {
 		t.Errorf("the total is %d, want 20000", got.Total)
 	}
+}
+
+// gateway reports the state of the first payment of a VNPay order.
+func (r *register) gateway(t testing.TB, o ordering.Order, state payment.State, amount int64) {
+	t.Helper()
+	testenv.Must(r.Ledger.Do(t.Context(), &ordering.Settle{
+		OrderID: o.ID, AttemptID: o.PaymentRef, State: state, Amount: amount, Source: ordering.SourceCallback, Raw: "{}",
+		Today: o.Scope.Date,
+	}))(t)
+}
+
+// Money for the total before a discount is refunded. If the order can still be paid, the counter takes the new total.
+func TestService_Discount_then_late_success(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegister(t, db, discounts(catalog.Pricing{}), "")
+		for name, c := range map[string]struct {
+			expires bool
+			want    ordering.PaymentStatus
+		}{
+			"open":    {false, ordering.Unpaid},
+			"expired": {true, ordering.RefundDue},
+		} {
+			req := request(name, ordering.RequestItem{ItemID: 101, Qty: 20})
+			req.Method = payment.VNPay
+			o := testenv.Must(r.Place(t.Context(), r.guest, req))(t).Order
+			r.gateway(t, o, payment.Failed, 20_000)
+			testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
+			if c.expires {
+				r.now = r.now.Add(40 * time.Minute)
+				testenv.Must(r.Ledger.Do(t.Context(), &ordering.End{OrderID: o.ID, Reason: ordering.Expired}))(t)
+			}
+			r.gateway(t, o, payment.Paid, 20_000)
+			d, _, err := r.orders.Order(t.Context(), o.ID)
+			if err != nil || d.PaymentStatus != c.want || len(d.Refunds) != 1 || d.Refunds[0].Reason != payment.Repriced ||
+				d.Refunds[0].Amount != 20_000 {
+				t.Errorf("%s: status %s with the refunds %+v, %v; want %s with one of 20000 for %s",
+					name, d.PaymentStatus, d.Refunds, err, c.want, payment.Repriced)
+			}
+			if !c.expires {
+				testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, 18_000, false))(t)
+			}
+		}
+		if drift := testenv.Must(r.orders.Drift(t.Context(), "", r.now))(t); len(drift) > 0 {
+			t.Errorf("reconciliation found %q", drift)
+		}
+		r.audit(t)
+	})
+}
+
+// The counter takes the discounted total of an order, also if a newer attempt had another method.
+func TestService_Discount_then_counter(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegister(t, db, discounts(catalog.Pricing{}), "")
+		o := r.order(t, "a")
+		testenv.Must2(r.Pay(t.Context(), r.guest, o.ID, payment.Sandbox, ordering.Client{}))(t)
+		testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
+		paid := testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, 4500, false))(t)
+		if paid.PaymentStatus != ordering.Paid {
+			t.Errorf("payment status = %s, want PAID", paid.PaymentStatus)
+		}
+		if e := testenv.Must(r.orders.Exceptions(t.Context(), 1, 10))(t); len(e.Mismatches) > 0 {
+			t.Errorf("mismatches = %+v, want none", e.Mismatches)
+		}
+		if drift := testenv.Must(r.orders.Drift(t.Context(), "", r.now))(t); len(drift) > 0 {
+			t.Errorf("reconciliation found %q", drift)
+		}
+	})
 }
 
 func TestService_Discount_of_another_branch(t *testing.T) {

@@ -225,6 +225,7 @@ const (
 	LateSoldOut     RefundReason = "LATE_SOLD_OUT"     // the order had expired, and its units are gone
 	LateVoucher     RefundReason = "LATE_VOUCHER"      // the order had expired, and its voucher has been used since
 	PaidTwice       RefundReason = "PAID_TWICE"        // another attempt had paid the order already
+	Repriced        RefundReason = "REPRICED"          // a discount had changed the order's total since
 	PriorRefundDue  RefundReason = "ORDER_REFUSED"     // an earlier capture of this ended order is due for refund
 	RefundedByStaff RefundReason = "STAFF"             // requested by staff
 )

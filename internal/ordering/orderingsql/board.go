@@ -147,8 +147,16 @@ func Daybook() inbox.Consumer {
 // were applied (I8).
 func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 	days, err := ordering.Tally(events)
-	if err != nil || len(days) == 0 {
-		return err
+	if err == nil {
+		queueDaybook(tx, days)
+	}
+	return err
+}
+
+// queueDaybook adds figures to the totals of their dates.
+func queueDaybook(tx sqldb.Tx, days []ordering.Day) {
+	if len(days) == 0 {
+		return
 	}
 	tx.Queue(stmt("daybook_add"), sqldb.NewRowSet(len(days)).
 		Int("branch_id", func(i int) int64 { return days[i].Scope.Branch }).
@@ -157,7 +165,6 @@ func addToDaybook(_ context.Context, tx sqldb.Tx, events []event.Event) error {
 		Int("paid", func(i int) int64 { return days[i].Paid }).
 		Int("canceled", func(i int) int64 { return days[i].Canceled }).
 		Int("revenue", func(i int) int64 { return days[i].Revenue }))
-	return nil
 }
 
 // Day reads the totals of a business date. A date without events returns zeros.

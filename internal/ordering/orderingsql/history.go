@@ -68,7 +68,7 @@ var errHistoryChanged = fault.New(fault.Conflict, "import_conflict",
 	"The data has changed during the import. Please import again.")
 
 // AddHistory implements ordering.HistoryStore. It locks in the order of the ledger: counters, numbers, then new rows.
-func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order) error {
+func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order, highest map[stock.Scope]int64) error {
 	err := h.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := setMenuItems(ctx, tx, orders); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order) erro
 			return err
 		}
 		stocksql.QueueUsed(tx, used)
-		if err := numberHistory(ctx, tx, orders); err != nil {
+		if err := numberHistory(ctx, tx, orders, highest); err != nil {
 			return err
 		}
 		now := h.db.Now()
@@ -86,6 +86,7 @@ func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order) erro
 		stocksql.QueueHolds(tx, holds, now.UnixMilli())
 		queueOrders(tx, orders)
 		queueItems(tx, orders)
+		queueDaybook(tx, ordering.HistoryDays(orders))
 		paymentsql.QueueAttempts(tx, attempts)
 		paymentsql.QueueRefunds(tx, refunds)
 		ids := make([]string, len(orders))
@@ -179,8 +180,10 @@ func historyHolds(orders []*ordering.Order) (holds []stock.NewHold, used map[sto
 }
 
 // numberHistory sets the numbers of orders without one to the next ones of their business date, and raises the last numbers,
-// by which orders are found.
-func numberHistory(ctx context.Context, tx sqldb.Tx, orders []*ordering.Order) error {
+// by which orders are found. highest are those of the file: an order of a later batch may have one.
+func numberHistory(
+	ctx context.Context, tx sqldb.Tx, orders []*ordering.Order, highest map[stock.Scope]int64,
+) error {
 	last := map[stock.Scope]int64{}
 	for _, o := range orders {
 		last[o.Scope] = 0
@@ -193,14 +196,11 @@ func numberHistory(ctx context.Context, tx sqldb.Tx, orders []*ordering.Order) e
 		var s stock.Scope
 		var n int64
 		err := r.Scan(&s.Branch, &s.Date, &n)
-		last[s] = n
+		last[s] = max(n, highest[s])
 		return err
 	}, stmt("number_lock"), scopeRows(scopes))
 	if err != nil {
 		return err
-	}
-	for _, o := range orders {
-		last[o.Scope] = max(last[o.Scope], o.Number)
 	}
 	for _, o := range orders {
 		if o.Number == 0 {

@@ -151,11 +151,11 @@ type stopping struct {
 	batches int
 }
 
-func (s *stopping) AddHistory(ctx context.Context, orders []*ordering.Order) error {
+func (s *stopping) AddHistory(ctx context.Context, orders []*ordering.Order, highest map[stock.Scope]int64) error {
 	if s.batches++; s.batches == 2 {
 		return errors.New("killed")
 	}
-	return s.HistoryStore.AddHistory(ctx, orders)
+	return s.HistoryStore.AddHistory(ctx, orders, highest)
 }
 
 // An interrupted import is continued, and each order is imported once.
@@ -183,6 +183,67 @@ func TestHistory_continues(t *testing.T) {
 		if len(found) > 0 {
 			t.Errorf("the consistency check found %v", found)
 		}
+	})
+}
+
+// Orders without a number get one that no order of the date has, also not one of a later batch. The same number on another
+// date is another one.
+func TestHistory_numbers(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		_, run, _ := history(t, db)
+		var lines []string
+		for i := range 210 {
+			fields := paidFields
+			switch i {
+			case 0:
+				fields += `,"number":5,"bizDate":"2025-11-04"`
+			case 205:
+				fields += `,"number":5`
+			}
+			lines = append(lines, pastOrder(fmt.Sprintf("pos-%d", i), fields))
+		}
+		testenv.Must(run(lines...))(t)
+		testenv.Must(run(pastOrder("later", paidFields)))(t)
+		page, _, err := orderingsql.NewOrders(db).Listed(t.Context(), ordering.OrderFilter{
+			Branch: 1, Dates: ordering.Dates{From: "2025-11-03", To: "2025-11-03"}, Limit: 300,
+		})
+		numbers, highest := map[int64]bool{}, int64(0)
+		for _, o := range page {
+			numbers[o.Number], highest = true, max(highest, o.Number)
+		}
+		if err != nil || len(numbers) != 210 || !numbers[5] || highest != 214 {
+			t.Errorf("%d numbers up to %d, %v; want 210 up to 214 with 5", len(numbers), highest, err)
+		}
+	})
+}
+
+// The daybook has imported orders like those that were placed here.
+func TestHistory_daybook(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		_, run, _ := history(t, db)
+		testenv.Must(run(pastOrder("pos-1", paidFields), pastOrder("pos-2", refundedFields),
+			pastOrder("pos-3", canceledFields), pastOrder("pos-4", paidFields+`,"bizDate":"2025-11-04"`)))(t)
+		for date, want := range map[string]ordering.Day{
+			"2025-11-03": {Placed: 3, Paid: 2, Canceled: 1, Revenue: 260_000}, "2025-11-04": {Placed: 1, Paid: 1, Revenue: 130_000},
+		} {
+			want.Scope = stock.Scope{Branch: 1, Date: date}
+			if got := testenv.Must(orderingsql.NewOrders(db).Day(t.Context(), want.Scope))(t); got != want {
+				t.Errorf("daybook = %+v, want %+v", got, want)
+			}
+		}
+	})
+}
+
+// The audit of prices counts imported orders and does not check them: their discounts are not known.
+func TestOrders_AuditPrices_imported(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, _ := history(t, db)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		testenv.Must(l.Do(t.Context(), r.Place("own", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
+		testenv.Must(run(strings.Replace(pastOrder("pos-1", paidFields), "130000", "117000", 1)))(t)
+		got := testenv.Must(orderingsql.NewOrders(db).AuditPrices(t.Context(), ""))(t)
+		testenv.Equal(t, orderingsql.PriceAudit{Orders: 2, Imported: 1, Differences: []string{}}, got)
 	})
 }
 
@@ -232,10 +293,14 @@ func TestHistory_refuses(t *testing.T) {
 		"no units":              {with(`"quantity":2`, `"quantity":0`), "quantity"},
 		"negative price":        {with(`50000`, `-1`), "price"},
 		"negative number":       {with(`"kind"`, `"number":-1,"kind"`), "number"},
+		"same number twice":     {with(`"kind"`, `"number":7,"kind"`), "number 7 of 2025-11-03 is that of line 1 too"},
 	} {
 		first := pastOrder("first", canceledFields)
-		if name == "same id twice" {
+		switch name {
+		case "same id twice":
 			first = ok
+		case "same number twice":
+			first = pastOrder("first", canceledFields+`,"number":7`)
 		}
 		_, err := run(first, c.line)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Line 2: ") || !strings.Contains(err.Error(), c.want) {

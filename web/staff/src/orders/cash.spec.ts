@@ -46,6 +46,10 @@ test('the actions on a payment depend on its state', () => {
   expect(canRecordResult({ state: 'REDIRECTED', method: 'VNPAY' })).toBe(false)
   const paid = { state: 'PAID' } as Order['payments'][number]
   expect(surplus(order({ payments: [paid, { ...paid, state: 'FAILED' }, paid] }))).toHaveLength(1)
+  const [old, other] = [{ ...paid, id: 'old' }, { ...paid, id: 'other' }]
+  const refunds = [{ paymentId: 'old', reason: 'REPRICED' }] as NonNullable<Order['refunds']>
+  expect(surplus(order({ payments: [old, other], refunds }))).toEqual([])
+  expect(surplus(order({ payments: [old, other, { ...paid, id: 'twice' }], refunds }))).toHaveLength(1)
 })
 
 test.each([

@@ -65,9 +65,13 @@ export function settleable(r: { state: string }): boolean {
   return r.state !== 'DONE' && r.state !== 'SENDING'
 }
 
-/** The surplus payments of an order: all captured ones except the first, which pays the order. */
+/**
+ * The surplus payments of an order: all captured ones except the first, which pays the order. A payment of the price before a
+ * discount pays no order, and is refunded anyway.
+ */
 export function surplus(o: Order): Attempt[] {
-  return o.payments.filter((a) => a.state === 'PAID').slice(1)
+  const repriced = (o.refunds ?? []).filter((r) => r.reason === 'REPRICED').map((r) => r.paymentId)
+  return o.payments.filter((a) => a.state === 'PAID' && !repriced.includes(a.id)).slice(1)
 }
 
 /** Returns the reason of a refund as text. A reason without a text is shown as the server sent it. */
