@@ -142,8 +142,8 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON adds the extra members of the fault; they cannot replace standard ones that have a value. A fault may bring the
-// errors of its fields.
+// MarshalJSON adds the extra members of the fault; they cannot replace standard ones that have a value. A fault may bring
+// the errors of its fields.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	own, err := json.Marshal((*plain)(p))
