@@ -35,11 +35,11 @@ func newDocumentServer(t *testing.T, redis ...string) *documentServer {
 	t.Cleanup(h.client.CloseIdleConnections)
 	h.p = startProcess(t, map[string]string{"COMANDA_REDIS_URL": "redis://" + h.redis.Addr(), "COMANDA_LIMITS": "off"}, API, Worker, Relay)
 	testenv.NoError(t, demo.Load(t.Context(), h.p.core.DB))
-	total, err := h.p.core.documentStore.Total(t.Context(), document.Dish)
-	if err != nil || total == 0 {
-		t.Fatalf("%d dishes, %v", total, err)
+	total, err := h.p.core.documentStore.Total(t.Context(), document.Dish, document.Tally{})
+	if err != nil || total.N == 0 {
+		t.Fatalf("%d dishes, %v", total.N, err)
 	}
-	h.dishes = int(total)
+	h.dishes = int(total.N)
 	// The first round of sales writes all dishes. If that happened after a loss, it would restore the documents unseen.
 	testenv.Eventually(t, 10*time.Second, func() bool {
 		return len(readDish(t, h.p.core, demoDish).Branches) > 0 && h.ready().Status == "ok" && h.verified()

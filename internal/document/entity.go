@@ -26,6 +26,7 @@ type Entity struct {
 	// whose values need no encoding then has no memo: its JSON shows its version and index entries.
 	ShowsEntries bool
 	Immutable    bool // documents never change after version 1; they can only be deleted
+	Kept         bool // rows are never deleted, so that they are counted once
 }
 
 // Field is one value of a row. The values of a row have the order in which the fields are declared.

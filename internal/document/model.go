@@ -162,7 +162,7 @@ var CartDetail = define(Entity{
 
 // Order is an order of a guest or a member; a guest's has no user.
 var Order = define(Entity{
-	Name: "order", Keys: keyspace.OrderDocuments, ExportOnly: true, ShowsEntries: true,
+	Name: "order", Keys: keyspace.OrderDocuments, ExportOnly: true, ShowsEntries: true, Kept: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "userId", Kind: ID, Null: true}, {Name: "receiverName", Kind: Text, Null: true},
 		{Name: "receiverPhone", Kind: Text, Null: true}, {Name: "receiverAddress", Kind: Text, Null: true},
@@ -183,7 +183,7 @@ var Order = define(Entity{
 
 // OrderDetail is a line of an order. Its id is the order's id and the number of the line, as in 01j...-2.
 var OrderDetail = define(Entity{
-	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true, ShowsEntries: true, Immutable: true,
+	Name: "orderDetail", Keys: keyspace.OrderDetailDocuments, ExportOnly: true, ShowsEntries: true, Immutable: true, Kept: true,
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
 		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},

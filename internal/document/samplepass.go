@@ -27,6 +27,7 @@ type baseline struct {
 	after     string    // last counted value; "" restarts
 	countedAt time.Time // time of counting; zero if not counted yet
 	sizes     []Size
+	total     Tally // of the list of all
 }
 
 // prepare creates baselines without counts. The first pass counts the rows in SQL, the second pass compares.
@@ -91,11 +92,11 @@ func (p *samplePass) projected(g *baseline) bool {
 func (p *samplePass) checkList(ctx context.Context, g *baseline) error {
 	before, passed := g.sizes, p.projected(g)
 	if g.countedAt.IsZero() || passed {
-		n, err := p.Counts.Total(ctx, g.entity)
+		total, err := p.Counts.Total(ctx, g.entity, g.total)
 		if err != nil {
 			return err
 		}
-		g.sizes, g.countedAt = []Size{{N: n}}, p.Now()
+		g.total, g.sizes, g.countedAt = total, []Size{{N: total.N}}, p.Now()
 	}
 	batches, least := 1, int64(0)
 	if passed {

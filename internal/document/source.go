@@ -61,11 +61,18 @@ type Size struct {
 	N     int64
 }
 
+// Tally is a number of rows of an entity.
+type Tally struct {
+	N    int64
+	Last string // of an entity whose rows are kept: the rows with greater ids are not counted yet
+}
+
 // Counts counts rows and pending changes in SQL; documentsql.Store implements it. Each method reads a moment of its
 // own; the sampler allows for that.
 type Counts interface {
-	// Total returns the number of rows of an entity.
-	Total(ctx context.Context, e *Entity) (int64, error)
+	// Total returns the number of rows of an entity. If they are kept, it counts those behind an earlier tally only, and
+	// misses rows that were committed later with smaller ids.
+	Total(ctx context.Context, e *Entity, earlier Tally) (Tally, error)
 	// Sizes returns up to limit values that follow after, in order, with the number of rows of each.
 	Sizes(ctx context.Context, e *Entity, x *Index, after string, limit int) ([]Size, error)
 	// Position returns the time of the oldest pending transaction; the zero time if none is pending.

@@ -25,10 +25,11 @@ ORDER BY c.visit_id
 /*pg: FOR UPDATE OF c*/
 
 -- name: shared_over
--- Locks the carts of visits that were closed before $1, by visit id, as all transactions do.
+-- Locks the carts of visits that were closed before $1, by visit id, as all transactions do. CROSS JOIN keeps SQLite from
+-- reading all visits.
 SELECT c.visit_id
 FROM visit_cart c
-JOIN visit v ON v.id = c.visit_id
+/*sqlite: CROSS*/ JOIN visit v ON v.id = c.visit_id
 WHERE v.status = 'CLOSED' AND v.closed_at <= $1
 ORDER BY c.visit_id
 LIMIT $2

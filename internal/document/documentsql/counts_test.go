@@ -69,9 +69,20 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		for e, n := range map[*document.Entity]int64{document.User: 5, document.Order: 2, document.OrderDetail: 3, document.Permission: 0} {
-			if got, err := s.Total(ctx, e); got != n || err != nil {
-				t.Errorf("%d of %s, want %d, %v", got, e.Name, n, err)
+			got, err := s.Total(ctx, e, document.Tally{})
+			if got.N != n || err != nil {
+				t.Errorf("%d of %s, want %d, %v", got.N, e.Name, n, err)
 			}
+			if again, err := s.Total(ctx, e, got); again != got || err != nil {
+				t.Errorf("%s: %+v after %+v, %v", e.Name, again, got, err)
+			}
+		}
+		// A row that was counted is not counted again, even if its order has a further line: orders get all lines at once.
+		lines, latest := testenv.Must(s.Total(ctx, document.OrderDetail, document.Tally{}))(t), uid.New(time.UnixMilli(3e12))
+		testenv.NoError(t, h.PutOrder(ctx, latest, "PLACED", 3, ""), h.PutLine(ctx, latest, 1, 1), h.PutLine(ctx, orders[1], 2, 1))
+		wantLines := document.Tally{N: 4, Last: latest}
+		if got, err := s.Total(ctx, document.OrderDetail, lines); got != wantLines || err != nil {
+			t.Errorf("%+v, want %+v, %v", got, wantLines, err)
 		}
 		if len(want) > 0 {
 			t.Errorf("nothing was counted by %v", want)

@@ -24,7 +24,7 @@ WHERE d.order_id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id te
 SELECT CAST(t.order_id AS TEXT), COUNT(*) FROM order_item t WHERE t.order_id > $1 GROUP BY t.order_id ORDER BY t.order_id LIMIT $2
 
 -- name: orderDetail_total
-SELECT COUNT(*) FROM order_item
+SELECT COUNT(*), coalesce(max(order_id), $1) FROM order_item WHERE order_id > $1
 
 -- name: order_by_paymentRef
 SELECT CAST(t.payment_ref AS TEXT), CAST(t.id AS TEXT) FROM order_info t JOIN @rows($1: value text) AS w ON t.payment_ref = w.value
@@ -55,4 +55,4 @@ WHERE o.id /*pg: = ANY ($1) *//*sqlite: IN (SELECT id FROM @rows($1: id text)) *
 SELECT CAST(t.user_id AS TEXT), COUNT(*) FROM order_info t WHERE t.user_id > $1 GROUP BY t.user_id ORDER BY t.user_id LIMIT $2
 
 -- name: order_total
-SELECT COUNT(*) FROM order_info
+SELECT COUNT(*), coalesce(max(id), $1) FROM order_info WHERE id > $1

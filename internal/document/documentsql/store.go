@@ -129,12 +129,12 @@ func (s *Store) IDs(ctx context.Context, e *document.Entity, after string, limit
 
 // Page returns up to limit ids from an offset on, in their order, and the number of all.
 func (s *Store) Page(ctx context.Context, e *document.Entity, offset, limit int) (ids []string, total int, err error) {
-	n, err := s.Total(ctx, e)
+	all, err := s.Total(ctx, e, document.Tally{})
 	if err != nil {
 		return nil, 0, err
 	}
 	ids, err = s.ids(ctx, e, "", limit, offset)
-	return ids, int(n), err
+	return ids, int(all.N), err
 }
 
 func (s *Store) ids(ctx context.Context, e *document.Entity, after string, limit, offset int) ([]string, error) {
@@ -281,8 +281,17 @@ var statementsOf = func() map[*document.Entity]entityStatements {
 }()
 
 // Total implements document.Counts.
-func (s *Store) Total(ctx context.Context, e *document.Entity) (int64, error) {
-	return sqldb.Scalar[int64](ctx, s.from, statementsOf[e].total)
+func (s *Store) Total(ctx context.Context, e *document.Entity, earlier document.Tally) (document.Tally, error) {
+	if !e.Kept {
+		n, err := sqldb.Scalar[int64](ctx, s.from, statementsOf[e].total)
+		return document.Tally{N: n}, err
+	}
+	later, _, err := sqldb.One(ctx, s.from, func(r sqldb.Rows) (t document.Tally, err error) {
+		err = r.Scan(&t.N, &t.Last)
+		return t, err
+	}, statementsOf[e].total, earlier.Last)
+	later.N += earlier.N
+	return later, err
 }
 
 // Sizes implements document.Counts.

@@ -45,10 +45,10 @@ JOIN @rows($1: id text) AS r ON v.id = r.id
 
 -- name: ticket_oldest
 -- Reads the payment time of each branch's oldest open ticket. It skips business dates before $1 and payments before $2,
--- which the boards no longer show.
+-- which the boards no longer show. CROSS JOIN keeps SQLite from reading all orders.
 SELECT o.branch_id, min(o.paid_at)
 FROM branch b
-JOIN order_info o ON o.branch_id = b.id AND o.biz_date >= $1
+/*sqlite: CROSS*/ JOIN order_info o ON o.branch_id = b.id AND o.biz_date >= $1
 WHERE o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY') AND o.void_seen = 0 AND o.payment_status = 'PAID' AND o.paid_at >= $2
 GROUP BY o.branch_id
 

@@ -17,9 +17,10 @@ ORDER BY m.reported_at, m.attempt_id, m.amount
 LIMIT $2
 
 -- name: exception_refunds
+-- CROSS JOIN keeps SQLite from reading all orders of the branch.
 SELECT f.id, f.order_id, o.number, o.biz_date, f.method, f.amount, f.currency, f.state, f.reason, f.code, f.created_at
 FROM refund f
-JOIN order_info o ON o.id = f.order_id
+/*sqlite: CROSS*/ JOIN order_info o ON o.id = f.order_id
 WHERE f.state <> 'DONE' AND o.branch_id = $1
 ORDER BY f.created_at
 LIMIT $2

@@ -19,7 +19,7 @@ WITH found AS (
         SELECT v.id
         FROM @rows($10: id int) AS r
         JOIN visit v ON v.table_id = r.id
-        WHERE v.branch_id = $1 AND v.biz_date <= $3
+        WHERE /*sqlite: + */v.branch_id = $1 AND v.biz_date <= $3
         ORDER BY v.opened_at DESC
         LIMIT 200
     ) AS recent_visits

@@ -42,12 +42,12 @@ ORDER BY h.id
 
 -- name: reservation_overdue
 -- Returns the overdue reservations, the oldest first, and then those whose early confirmation was stored while they were
--- being created.
+-- being created. CROSS JOIN keeps SQLite from reading all holds.
 SELECT l.id FROM (
     SELECT h.id FROM hold h WHERE h.biz_date = '' AND h.state = 'HELD' AND h.expires_at <= $1 ORDER BY h.expires_at LIMIT $2
 ) AS l
 UNION ALL
-SELECT h.id FROM early_confirm e JOIN hold h ON h.id = e.hold_id WHERE h.state = 'HELD'
+SELECT h.id FROM early_confirm e /*sqlite: CROSS*/ JOIN hold h ON h.id = e.hold_id WHERE h.state = 'HELD'
 
 -- name: reservation_reason
 SELECT h.id, coalesce(h.reason, '')

@@ -142,8 +142,11 @@ func (s *Store) TableBranch(ctx context.Context, table int64) (int64, error) {
 
 // Visits returns a page of a branch's visits, newest first, and their total number.
 func (s *Store) Visits(ctx context.Context, f visit.Filter) ([]visit.Visit, int, error) {
-	page, total, err := sqldb.Page(ctx, s.db, scanVisit, stmt("visit_count"), stmt("visit_list"), f.Limit, f.Offset,
-		f.Branch, f.Status)
+	count, list, args := stmt("visit_count"), stmt("visit_list"), []any{f.Branch, f.Status}
+	if f.Status == open {
+		count, list, args = stmt("visit_count_open"), stmt("visit_list_open"), args[:1]
+	}
+	page, total, err := sqldb.Page(ctx, s.db, scanVisit, count, list, f.Limit, f.Offset, args...)
 	return page, int(total), err
 }
 
