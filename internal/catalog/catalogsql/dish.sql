@@ -41,17 +41,19 @@ SELECT COALESCE(retired_at, 0) FROM dish WHERE id = $1
 SELECT id FROM dish WHERE sale_branches <> '{}' ORDER BY id
 
 -- name: dish_sale_save
--- Changes only dishes that differ, so that equal results of several processes write once. It locks them by id, like
--- dish_touch.
+-- Changes only dishes that differ, so that equal results of several processes write once. PostgreSQL locks them by id, as
+-- dish_touch does. SQLite, which has one writer, would read the rows again for each dish of the list.
 UPDATE dish
 SET sale_branches = r.branches, sale_stock = r.stock, sale_sold = r.sold, sale_open = r.open, version = dish.version + 1
 FROM @rows($1: id int, branches text, stock int, sold int, open int) AS r
-WHERE dish.id = r.id AND dish.id IN (
+WHERE dish.id = r.id AND dish.sale_branches <> r.branches
+/*pg: AND dish.id IN (
     SELECT d.id
     FROM dish d
     JOIN @rows($1: id int, branches text, stock int, sold int, open int) AS w ON w.id = d.id AND w.branches <> d.sale_branches
-    ORDER BY d.id /*pg: FOR NO KEY UPDATE OF d */
-)
+    ORDER BY d.id
+    FOR NO KEY UPDATE OF d
+)*/
 RETURNING dish.id
 
 -- name: dish_touch

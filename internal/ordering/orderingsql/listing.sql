@@ -7,10 +7,11 @@ AND (CAST($7 AS BIGINT) = 0 OR o.number = $7)
 AND (CAST($8 AS BIGINT) = 0 OR (o.number - 1) % 999 + 1 = $8)
 
 -- fragment: found_orders
+-- CROSS JOIN makes SQLite read the searched words and numbers first, see counter_lock.
 WITH found AS (
     SELECT o.id
-    FROM order_number n
-    JOIN @rows($9: id int) AS r ON r.id <= n.last
+    FROM @rows($9: id int) AS r
+    /*sqlite: CROSS*/ JOIN order_number n ON r.id <= n.last
     JOIN order_info o ON o.branch_id = n.branch_id AND o.biz_date = n.biz_date AND o.number = r.id
     WHERE n.branch_id = $1 AND n.biz_date >= $2 AND n.biz_date <= $3
     UNION
@@ -33,7 +34,7 @@ WITH found AS (
     SELECT * FROM (
         SELECT w.order_id
         FROM @rows($13: low text, high text) AS r
-        JOIN order_word w ON w.branch_id = $1 AND w.word >= r.low AND w.word < r.high
+        /*sqlite: CROSS*/ JOIN order_word w ON w.branch_id = $1 AND w.word >= r.low AND w.word < r.high
         WHERE w.biz_date >= $2 AND w.biz_date <= $3
         GROUP BY w.order_id
         HAVING count(DISTINCT r.low) = $14
@@ -67,11 +68,11 @@ SELECT count(*)
 -- name: listing_found
 -- Finds orders by any part of a search. Each part of the union uses an index of its own. Numbers restart every business
 -- date, so each date is looked up. A table matches its last 200 visits, and a name its last 200 orders; order ids sort
--- by time.
+-- by time. CROSS JOIN keeps SQLite from reading all orders of the dates.
 @found_orders
 SELECT o.id, coalesce(t.label, '')
 FROM found f
-JOIN order_info o ON o.id = f.id
+/*sqlite: CROSS*/ JOIN order_info o ON o.id = f.id
 LEFT JOIN visit v ON v.id = o.visit_id
 LEFT JOIN dining_table t ON t.id = v.table_id
 WHERE @listing_matches
@@ -82,7 +83,7 @@ LIMIT $16 OFFSET $17
 @found_orders
 SELECT count(*)
 FROM found f
-JOIN order_info o ON o.id = f.id
+/*sqlite: CROSS*/ JOIN order_info o ON o.id = f.id
 WHERE @listing_matches
 
 -- name: listing_labels
