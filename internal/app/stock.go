@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,14 +53,17 @@ func (k *Core) mirrorCounters(ctx context.Context) error {
 	if k.behind == nil {
 		k.behind = map[stock.Scope]bool{}
 	}
-	var failed error
-	for s, changed := range k.memory.Scopes() {
-		if !changed && !k.behind[s] {
-			if _, ok, err := k.mirror.Counts(ctx, s, []int64{0}); ok || err != nil {
-				continue
-			}
+	scopes := k.memory.Scopes()
+	missing, failed := k.mirror.Missing(ctx, slices.Collect(maps.Keys(scopes)))
+	for _, s := range missing {
+		k.behind[s] = true
+	}
+	for s, changed := range scopes {
+		if changed {
+			k.behind[s] = true // a failed copy is repeated in the next round
 		}
-		k.behind[s] = true // a failed copy is repeated in the next round
+	}
+	for s := range k.behind {
 		if err := k.copyScope(ctx, s); err != nil {
 			failed = errors.Join(failed, err)
 			continue

@@ -61,7 +61,7 @@ type step struct {
 // steps returns the measurements. The product comes first, because the raw limits use the batch sizes that it reached.
 func (s *session) steps() []step {
 	var all []step
-	if s.History != nil {
+	if s.History != nil && s.RedisURL != "" { // the embedded server keeps no documents
 		all = append(all, step{"documents of the history", s.waitDocuments})
 	}
 	all = append(all, step{"preparation", s.prepare})

@@ -36,6 +36,26 @@ func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (count
 	return counts, true, nil
 }
 
+// Missing returns the scopes that Redis lacks. It reads no counters and runs no script, so it is cheap to repeat.
+func (g *Cache) Missing(ctx context.Context, scopes []stock.Scope) (missing []stock.Scope, err error) {
+	replies, err := g.db.DoMulti(ctx, seq.Map(scopes, func(s stock.Scope) redisdb.Cmd {
+		return redisdb.Command("HEXISTS", counterKeys(s, 0)[0], "ep")
+	})...)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range replies {
+		n, err := r.Int()
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			missing = append(missing, scopes[i])
+		}
+	}
+	return missing, nil
+}
+
 // ReadScope returns every counter of a scope, all of one instant. ok is false for an unknown scope.
 func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.CachedScope, ok bool, err error) {
 	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
