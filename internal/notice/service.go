@@ -21,10 +21,11 @@ var (
 	ErrChoice = fault.New(fault.Invalid, "invalid", "Each kind of notice is chosen once, and staff notices have no push.")
 )
 
-// State identifies what a bell shows. It changes with each new notice and each read mark.
+// State identifies what a bell shows. It changes with each new notice and each read mark of a notice that an event lists.
 type State struct {
 	Newest string // id of the newest notice; empty for none
 	Unread int    // up to MaxUnread
+	Listed int    // unread ones among the newest FirstPage, which change while Unread stays at its maximum
 }
 
 // Store stores notices; noticesql implements it.

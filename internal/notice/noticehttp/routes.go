@@ -356,7 +356,9 @@ func (r routes) send(ctx context.Context, s *httpapi.Stream, seen *string, of no
 }
 
 // stateID returns the id of the event that shows a state.
-func stateID(s notice.State) string { return s.Newest + "." + strconv.Itoa(s.Unread) }
+func stateID(s notice.State) string {
+	return s.Newest + "." + strconv.Itoa(s.Unread) + "." + strconv.Itoa(s.Listed)
+}
 
 // Browser is a subscription as browsers describe it (Push API, PushSubscription.toJSON).
 type Browser struct {

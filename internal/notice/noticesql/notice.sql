@@ -12,13 +12,16 @@ ORDER BY n.id DESC
 LIMIT $5
 
 -- name: notice_state
--- Counts up to $4 unread notices, so that the cost is bounded.
+-- Counts up to $4 unread notices, so that the cost is bounded, and the unread ones among the newest $5.
 SELECT COALESCE((SELECT max(n.id) FROM notice n WHERE @visible), ''),
        (SELECT count(*) FROM (
            SELECT 1 FROM notice n
            WHERE @visible AND NOT EXISTS (SELECT 1 FROM notice_read r WHERE r.reader = $3 AND r.notice_id = n.id)
            LIMIT $4
-       ) AS unread)
+       ) AS unread),
+       (SELECT count(*)
+        FROM (SELECT n.id FROM notice n WHERE @visible ORDER BY n.id DESC LIMIT $5) AS listed
+        WHERE NOT EXISTS (SELECT 1 FROM notice_read r WHERE r.reader = $3 AND r.notice_id = listed.id))
 
 -- name: notice_seen
 SELECT count(*) FROM notice n WHERE @visible AND n.id = $4

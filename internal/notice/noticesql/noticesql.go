@@ -58,7 +58,8 @@ func (s *Store) List(ctx context.Context, r notice.Reader, before string, limit 
 
 // State implements notice.Store.
 func (s *Store) State(ctx context.Context, r notice.Reader) (v notice.State, err error) {
-	_, err = sqldb.Read(ctx, s.db, []any{&v.Newest, &v.Unread}, stmt("notice_state"), visible(r, notice.MaxUnread)...)
+	_, err = sqldb.Read(ctx, s.db, []any{&v.Newest, &v.Unread, &v.Listed}, stmt("notice_state"),
+		visible(r, notice.MaxUnread, notice.FirstPage)...)
 	return v, err
 }
 

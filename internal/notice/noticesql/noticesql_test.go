@@ -249,6 +249,27 @@ func TestReadMarks(t *testing.T) {
 	})
 }
 
+// A read mark changes the state, by which streams decide whether to send an event, also of a bell that does not count all
+// unread notices.
+func TestReadMarks_beyond_the_count(t *testing.T) {
+	each(t, func(t *testing.T, h *env) {
+		calls := make([]event.Event, notice.MaxUnread+10)
+		for i := range calls {
+			calls[i] = event.VisitCalled.New(h.db.Now(), "v", 0, 1, event.Called{BranchID: 1, Table: "A1", Reason: "HELP"})
+		}
+		testenv.NoError(t, h.deliver(nil, calls...))
+		staff := staffOf(1, notice.StaffKinds()...)
+		for _, n := range testenv.Must(h.store.List(t.Context(), staff, "", 2))(t) {
+			before := testenv.Must(h.service.State(t.Context(), staff))(t)
+			testenv.NoError(t, h.service.MarkRead(t.Context(), staff, n.ID))
+			after := testenv.Must(h.service.State(t.Context(), staff))(t)
+			if after == before || after.Unread != notice.MaxUnread {
+				t.Errorf("state %+v after %+v", after, before)
+			}
+		}
+	})
+}
+
 // Kinds that a reader has turned off are neither listed nor counted; choices of others do not matter.
 func TestChoices(t *testing.T) {
 	each(t, func(t *testing.T, h *env) {
