@@ -25,6 +25,9 @@ export function useNotices(source: NoticeSource) {
   /** Shows an event of the stream. Read marks of older notices may have changed on another device too. */
   function show(page: NoticePage): void {
     const all = page.items ?? []
+    const [last, shown] = [all.at(-1)?.id ?? '', newest.value[0]?.id ?? '']
+    // New notices push others out of the page. If it does not reach those that were shown, there may be a gap before them.
+    if (older.value.length > 0) older.value = last <= shown ? [...newest.value.filter((n) => n.id < last), ...older.value] : []
     if (unread.value > 0 && page.unread === 0) older.value = older.value.map((n) => ({ ...n, read: true }))
     newest.value = all
     unread.value = page.unread
@@ -86,6 +89,7 @@ export function useNotices(source: NoticeSource) {
     if (!before) return
     await attempt(async () => {
       const page = await source.older(before)
+      if (next.value !== before) return // the list has changed in the meantime
       older.value = [...older.value, ...(page.items ?? [])]
       next.value = page.next ?? null
     })
