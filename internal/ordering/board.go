@@ -292,6 +292,7 @@ type boardFeed struct {
 
 	mu      sync.Mutex
 	board   *Board
+	readAt  time.Time // of the last successful read, or earlier if the clock was set back
 	screens map[*Screen]struct{}
 }
 
@@ -358,7 +359,7 @@ func (b *BoardHub) Follow(ctx context.Context, by authz.Actor, branch int64) (*S
 func (b *BoardHub) startFeed(ctx context.Context, branch int64, board *Board) *boardFeed {
 	// The feed outlives the request of its first screen.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	w := &boardFeed{stop: stop, board: board, screens: map[*Screen]struct{}{}}
+	w := &boardFeed{stop: stop, board: board, readAt: board.At, screens: map[*Screen]struct{}{}}
 	if b.feeds == nil {
 		b.feeds = map[int64]*boardFeed{}
 	}
@@ -449,7 +450,8 @@ func (b *BoardHub) poll(ctx context.Context, branch int64, w *boardFeed, changed
 }
 
 // refresh reads the board once and notifies the screens if it changed. It reports whether the read has failed, and
-// whether to end: true once the last success is boardStale ago.
+// whether to end: true once the last success is boardStale ago. The time of a board may be before that of the last one,
+// because the clock may be set back.
 func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) (failed, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, boardReadTimeout)
 	defer cancel()
@@ -458,14 +460,16 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) (fai
 	defer w.mu.Unlock()
 	if err != nil {
 		// One failed read changes nothing on the screens: the board stays until it is too old.
-		return true, b.Now().Sub(w.board.At) >= boardStale
-	}
-	if !board.At.Before(w.board.At) {
-		if board.ID != w.board.ID {
-			defer w.notify()
+		now := b.Now()
+		if now.Before(w.readAt) {
+			w.readAt = now
 		}
-		w.board = board
+		return true, now.Sub(w.readAt) >= boardStale
 	}
+	if board.ID != w.board.ID {
+		defer w.notify()
+	}
+	w.board, w.readAt = board, board.At
 	return false, false
 }
 

@@ -334,6 +334,30 @@ func TestBoardHub_stale(t *testing.T) {
 	leave() // the second call does nothing
 }
 
+// A clock that is set back neither stops the boards nor delays the end of streams without a readable branch.
+func TestBoardHub_clock_set_back(t *testing.T) {
+	w := newBoardFeed(t)
+	s, end := testenv.Must2(w.boards(time.Millisecond).Follow(t.Context(), anywhere, 1))(t)
+	defer end()
+	w.set(func() {
+		w.now = w.now.Add(-time.Hour)
+		w.rows.Tickets = []ordering.Ticket{ticket("a", 1, ordering.Placed)}
+	})
+	wait(t, s.Changed(), "the ticket")
+	if b := s.Board(); len(b.Tickets) != 1 || !b.At.Equal(w.time()) {
+		t.Errorf("board = %+v, want the ticket", b)
+	}
+	w.set(func() { w.now, w.err = w.now.Add(-time.Hour), errors.New("the database is gone") })
+	for range 3 {
+		wait(t, w.reads, "a read that fails")
+	}
+	w.set(func() { w.now = w.now.Add(10 * time.Second) })
+	wait(t, s.Changed(), "the end")
+	if !s.Closed() {
+		t.Error("the stream has not ended")
+	}
+}
+
 // While a branch is notified of all changes its board is read every five seconds, and at the short interval again from the
 // moment that notifications may be lost. A branch that cannot be read is noticed as soon in both cases.
 func TestBoardHub_notified(t *testing.T) {
