@@ -76,7 +76,8 @@ func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := now()
-	if at.Before(e.until) {
+	// A value with more than its TTL left was read before the clock was set back. Its age is unknown.
+	if left := e.until.Sub(at); left > 0 && left <= ttl {
 		return e.value, nil
 	}
 	value, err := read()

@@ -122,6 +122,28 @@ func TestCache_Load(t *testing.T) {
 	}
 }
 
+// A value lives no longer than its TTL after a clock was set back.
+func TestCache_Load_clock_set_back(t *testing.T) {
+	var c cache.Cache[string, int]
+	now, reads := start, 0
+	load := func() int {
+		v, _ := c.Load("a", func() time.Time { return now }, time.Second, func() (int, error) {
+			reads++
+			return reads, nil
+		})
+		return v
+	}
+	for _, step := range []struct {
+		to   time.Time
+		want int
+	}{{start, 1}, {start.Add(-time.Hour), 2}, {start.Add(-time.Hour), 2}, {start.Add(time.Second - time.Hour), 3}} {
+		now = step.to
+		if v := load(); v != step.want {
+			t.Errorf("at %v: %d, want %d", step.to, v, step.want)
+		}
+	}
+}
+
 // A value that is deleted while it is read is returned to the waiting callers, and not cached.
 func TestCache_Load_deleted(t *testing.T) {
 	var c cache.Cache[string, int]

@@ -281,3 +281,23 @@ func BenchmarkMenus_Active(b *testing.B) {
 		}
 	})
 }
+
+// A clock that is set back does not make a loaded value fresh for the length of the step.
+func TestReadThrough_clock_set_back(t *testing.T) {
+	now, reads := time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC), 0
+	k := newReadThrough(liveMenuAges, func() time.Time { return now }, func(context.Context, int64, *int) (int, error) {
+		reads++
+		return reads, nil
+	})
+	for _, want := range []int{1, 1} {
+		if v, err := k.get(t.Context(), 1); v != want || err != nil {
+			t.Fatalf("%d, %v, want %d", v, err, want)
+		}
+	}
+	now = now.Add(-time.Hour)
+	for _, want := range []int{2, 2} {
+		if v, err := k.get(t.Context(), 1); v != want || err != nil {
+			t.Errorf("%d, %v after the step, want %d", v, err, want)
+		}
+	}
+}

@@ -49,6 +49,12 @@ type cachedValue[V any] struct {
 	invalidated bool // usable only if the source is unavailable
 }
 
+// within reports whether a value may be used up to an age. A value that was read after now is not newer for that: a
+// concurrent load may have stored it, or the clock was set back.
+func (c *cachedValue[V]) within(age time.Duration, now time.Time) bool {
+	return c != nil && !c.invalidated && now.Sub(c.at).Abs() <= age
+}
+
 func newReadThrough[V any](
 	a cacheAges, now func() time.Time, read func(context.Context, int64, *V) (V, error),
 ) *readThrough[V] {
@@ -61,18 +67,18 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	s := k.entry(id)
 	now := k.now()
 	old := s.value.Load()
-	if old != nil && !old.invalidated && now.Sub(old.at) <= k.fresh {
+	if old.within(k.fresh, now) {
 		return old.v, nil
 	}
 	usable := old != nil && now.Sub(old.at) <= k.stale
 	changes, retryAt := s.state()
 	// The last load has just failed, so waiting for another one would not help.
-	if usable && now.Before(retryAt) {
+	if usable && k.resting(retryAt, now) {
 		return old.v, nil
 	}
 	loaded := k.start(ctx, id, s, old, changes)
 	// The load continues without this caller. The next caller gets its result.
-	if old != nil && !old.invalidated && now.Sub(old.at) <= k.linger {
+	if old.within(k.linger, now) {
 		return old.v, nil
 	}
 	// The channel stays nil if there is no older value. A nil channel never receives, so the caller waits for the
@@ -113,9 +119,15 @@ func (k *readThrough[V]) refresh(id int64) {
 	s, now := k.entry(id), k.now()
 	old := s.value.Load()
 	changes, retryAt := s.state()
-	if fresh := old != nil && !old.invalidated && now.Sub(old.at) <= k.fresh; !fresh && !now.Before(retryAt) {
+	if !old.within(k.fresh, now) && !k.resting(retryAt, now) {
 		k.start(context.Background(), id, s, old, changes)
 	}
+}
+
+// resting reports whether a load has failed so recently that another one must wait. It is false for an instant that is
+// further away than the pause after a failure, because the clock was set back.
+func (k *readThrough[V]) resting(retryAt, now time.Time) bool {
+	return now.Before(retryAt) && retryAt.Sub(now) <= k.fresh
 }
 
 func loadKey(id int64) string { return strconv.FormatInt(id, 10) }
