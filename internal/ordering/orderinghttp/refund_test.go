@@ -95,6 +95,15 @@ func TestRefund_parts(t *testing.T) {
 		h.refund(o.ID, 3000, http.StatusCreated)
 		h.refund(o.ID, 2000, http.StatusCreated)
 		h.refund(o.ID, 5001, http.StatusConflict)
+		var detail struct{ VisitID string }
+		h.ask(http.MethodGet, "/cis/order/"+o.ID, nil, http.StatusOK, &detail)
+		var table struct {
+			Orders []struct{ TotalPrice, Refunded int64 }
+		}
+		h.ask(http.MethodGet, "/cis/visit/"+detail.VisitID+"/orders", nil, http.StatusOK, &table)
+		if len(table.Orders) != 1 || table.Orders[0].TotalPrice != 10_000 || table.Orders[0].Refunded != 5000 {
+			h.t.Errorf("orders of the table: %+v", table.Orders)
+		}
 		h.wantRowsAnd(paid, "order PLACED/PAID refunded 5000", "refund STAFF 3000 SENDING", "refund STAFF 2000 SENDING")
 		h.refunds(time.Second) // one after the other
 		h.wantBack(m, "3000", 1)

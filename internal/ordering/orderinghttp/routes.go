@@ -211,9 +211,10 @@ type visitInput struct {
 
 type listed struct {
 	Summary
-	Items []item `json:"items"`
-	Phone int    `json:"phone" doc:"Number of the phone that ordered, from 1, by the time of each phone's first order or first line in the shared cart."`
-	Mine  bool   `json:"mine" doc:"Whether the requesting phone placed the order."`
+	Refunded int64  `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
+	Items    []item `json:"items"`
+	Phone    int    `json:"phone" doc:"Number of the phone that ordered, from 1, by the time of each phone's first order or first line in the shared cart."`
+	Mine     bool   `json:"mine" doc:"Whether the requesting phone placed the order."`
 }
 
 type visitOrders struct {
@@ -232,7 +233,7 @@ func (r routes) ofVisit(ctx context.Context, in *visitInput) (visitOrders, error
 	}
 	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, in.Offset())
 	return visitOrders{seq.Map(orders, func(o ordering.VisitOrder) listed {
-		return listed{summaryOf(o.Order), itemsIn(o.Items, in.Language), o.Phone, o.Mine}
+		return listed{summaryOf(o.Order), o.Refunded, itemsIn(o.Items, in.Language), o.Phone, o.Mine}
 	}), total}, err
 }
 

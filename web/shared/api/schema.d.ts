@@ -6118,6 +6118,11 @@ export interface components {
              * @description Number of the phone that ordered, from 1, by the time of each phone's first order or first line in the shared cart.
              */
             phone: number;
+            /**
+             * Format: int64
+             * @description Part of totalPrice that is refunded or will be.
+             */
+            refunded: number;
             status: string;
             /**
              * Format: int64

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { Fault } from '@shared/api/fault'
 
 import type { ListedOrder } from '../api/dto'
-import { sharesOf, useTableOrders } from './orders'
+import { paidOf, sharesOf, useTableOrders } from './orders'
 
 const { answers } = vi.hoisted(() => ({ answers: [] as Promise<unknown>[] }))
 vi.mock('../api/public', () => ({ ordersOfVisit: () => answers.shift() }))
@@ -30,9 +30,12 @@ test('neither a late answer nor a failure replaces newer orders', async () => {
 })
 
 test('the phones of a table see the amounts that each has paid, that of this phone first', () => {
-  const order = (phone: number, paymentStatus: string, totalPrice: number) => ({ phone, mine: phone === 2, paymentStatus, totalPrice }) as ListedOrder
-  expect(sharesOf([order(3, 'UNPAID', 5), order(1, 'PAID', 7), order(2, 'PAID', 11), order(1, 'PAID', 13)])).toEqual([
-    { phone: 2, mine: true, paid: 11 }, { phone: 1, mine: false, paid: 20 }, { phone: 3, mine: false, paid: 0 },
+  const order = (phone: number, paymentStatus: string, totalPrice: number, refunded = 0) =>
+    ({ phone, mine: phone === 2, paymentStatus, totalPrice, refunded }) as ListedOrder
+  const all = [order(3, 'UNPAID', 5), order(1, 'PAID', 7), order(2, 'PAID', 11, 4), order(1, 'PAID', 13), order(3, 'REFUNDED', 9, 9)]
+  expect(sharesOf(all)).toEqual([
+    { phone: 2, mine: true, paid: 7 }, { phone: 1, mine: false, paid: 20 }, { phone: 3, mine: false, paid: 0 },
   ])
   expect(sharesOf([order(2, 'PAID', 11)])).toEqual([])
+  expect(paidOf(all)).toBe(27)
 })

@@ -32,12 +32,17 @@ export function useTableOrders() {
   return { orders, fault, load }
 }
 
+/** The amount that was paid for orders, without what is refunded. */
+export function paidOf(orders: readonly ListedOrder[]): number {
+  return orders.reduce((sum, o) => (o.paymentStatus === 'PAID' ? sum + o.totalPrice - o.refunded : sum), 0)
+}
+
 /** The amounts that the phones of a table have paid, the own one first; empty at a table with one phone. */
 export function sharesOf(orders: readonly ListedOrder[]): { phone: number; mine: boolean; paid: number }[] {
   const shares = new Map<number, { phone: number; mine: boolean; paid: number }>()
   for (const o of orders) {
     const share = shares.get(o.phone) ?? { phone: o.phone, mine: o.mine, paid: 0 }
-    if (o.paymentStatus === 'PAID') share.paid += o.totalPrice
+    share.paid += paidOf([o])
     shares.set(o.phone, share)
   }
   if (shares.size < 2) return []
