@@ -32,12 +32,21 @@ type scope struct {
 type slot struct {
 	value []byte
 	until time.Time // of the value
+	ttl   time.Duration
 	token string    // of the lease
 	lease time.Time // its end
 }
 
+// filled reports whether the slot has a value. One with more than its TTL left is from before the clock was set back.
+func (s *slot) filled(now time.Time) bool { return now.Before(s.until) && s.until.Sub(now) <= s.ttl }
+
+// leased reports whether a process computes the value.
+func (s *slot) leased(now time.Time) bool {
+	return now.Before(s.lease) && s.lease.Sub(now) <= keyspace.CacheLeaseLife
+}
+
 // live reports whether the slot has a value or a lease.
-func (s *slot) live(now time.Time) bool { return now.Before(s.until) || now.Before(s.lease) }
+func (s *slot) live(now time.Time) bool { return s.filled(now) || s.leased(now) }
 
 // NewMemory returns an empty Memory.
 func NewMemory(now func() time.Time) *Memory {
@@ -56,9 +65,9 @@ func (m *Memory) Lookup(_ context.Context, e Entry, token string) ([]byte, Outco
 	s := m.scopes[of][e]
 	switch {
 	case s == nil:
-	case now.Before(s.until):
+	case s.filled(now):
 		return s.value, Found, nil
-	case now.Before(s.lease):
+	case s.leased(now):
 		return nil, Busy, nil
 	}
 	if s == nil {
@@ -98,7 +107,7 @@ func (m *Memory) Fill(_ context.Context, e Entry, token string, value []byte, tt
 		return false, nil
 	}
 	m.bytes += len(value)
-	*s = slot{value: value, until: now.Add(ttl)}
+	*s = slot{value: value, until: now.Add(ttl), ttl: ttl}
 	return true, nil
 }
 
@@ -115,7 +124,7 @@ func (m *Memory) Release(_ context.Context, e Entry, token string) error {
 // held returns the slot whose lease a token holds; nil if it does not. The caller holds the lock.
 func (m *Memory) held(e Entry, token string, now time.Time) *slot {
 	s := m.scopes[scope{e.Family, e.Scope}][e]
-	if s == nil || s.token != token || !now.Before(s.lease) {
+	if s == nil || s.token != token || !s.leased(now) {
 		return nil
 	}
 	return s

@@ -23,6 +23,23 @@ func entry(parts ...string) tagcache.Entry {
 	return tagcache.NewEntry(tagcache.Dishes, tagcache.List, 0, tagcache.DateRange{}, parts...)
 }
 
+// A value lives no longer than its TTL after the clock was set back.
+func TestMemory_clock_set_back(t *testing.T) {
+	now := time.Date(2026, 2, 26, 12, 0, 0, 0, time.UTC)
+	c := &tagcache.Cache{Store: tagcache.NewMemory(func() time.Time { return now })}
+	e := tagcache.NewEntry(tagcache.Orders, tagcache.Count, 1, tagcache.OnlyExpires, "x")
+	for _, step := range []struct {
+		by          time.Duration
+		value, want int64
+	}{{0, 1, 1}, {time.Second, 2, 1}, {-time.Hour, 3, 3}, {time.Second, 4, 3}} {
+		now = now.Add(step.by)
+		got, err := tagcache.Value(t.Context(), c, e, 2*time.Second, func(context.Context) (int64, error) { return step.value, nil })
+		if got != step.want || err != nil {
+			t.Errorf("at %v: %d, %v, want %d", now, got, err, step.want)
+		}
+	}
+}
+
 // Values beyond the memory that the store may use are computed. Once older ones have expired they are stored again.
 func TestMemory_is_bounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
