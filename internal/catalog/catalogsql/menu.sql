@@ -19,11 +19,15 @@ SET sort = COALESCE(CAST($6 AS BIGINT), menu_version_item.sort), price = exclude
     daily_quota = excluded.daily_quota, is_active = excluded.is_active
 
 -- name: item_ensure
--- Locks the dish, so that no other transaction retires it before this one commits.
-INSERT INTO menu_item (menu_id, branch_id, dish_id)
-SELECT v.menu_id, v.branch_id, d.id
-FROM menu_version v, dish d
-WHERE v.id = $1 AND d.id = $2 AND d.retired_at IS NULL
+-- A new item of a dish that is off is off as well, see off_same_dish. Locks the dish, so that no other transaction retires
+-- it before this one commits.
+INSERT INTO menu_item (menu_id, branch_id, dish_id, off_at, off_until, off_through, off_by)
+SELECT v.menu_id, v.branch_id, d.id, o.off_at, o.off_until, o.off_through, COALESCE(o.off_by, '')
+FROM menu_version v
+JOIN dish d ON d.id = $2 AND d.retired_at IS NULL
+LEFT JOIN menu_item o ON o.id = (
+    SELECT MIN(s.id) FROM menu_item s WHERE s.branch_id = v.branch_id AND s.dish_id = d.id AND s.off_at IS NOT NULL)
+WHERE v.id = $1
 /*pg: FOR SHARE OF d*/
 ON CONFLICT (menu_id, dish_id) DO NOTHING
 

@@ -82,10 +82,14 @@ LEFT JOIN menu_item p ON p.menu_id = v.menu_id AND p.dish_id = c.dish_id
 WHERE e.version_id = $2
 
 -- name: copied_components
-INSERT INTO menu_item (menu_id, branch_id, dish_id)
-SELECT v.menu_id, v.branch_id, c.dish_id
-FROM menu_version v, menu_item c
-WHERE v.id = $1 AND c.id IN (SELECT e.component_item_id FROM menu_version_choice e WHERE e.version_id = $2)
+-- A new item of a dish that is off is off as well, as in item_ensure.
+INSERT INTO menu_item (menu_id, branch_id, dish_id, off_at, off_until, off_through, off_by)
+SELECT v.menu_id, v.branch_id, c.dish_id, o.off_at, o.off_until, o.off_through, COALESCE(o.off_by, '')
+FROM menu_version v
+JOIN menu_item c ON c.id IN (SELECT e.component_item_id FROM menu_version_choice e WHERE e.version_id = $2)
+LEFT JOIN menu_item o ON o.id = (
+    SELECT MIN(s.id) FROM menu_item s WHERE s.branch_id = v.branch_id AND s.dish_id = c.dish_id AND s.off_at IS NOT NULL)
+WHERE v.id = $1
 ON CONFLICT (menu_id, dish_id) DO NOTHING
 
 -- name: copied_group_delete

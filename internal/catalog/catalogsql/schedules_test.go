@@ -9,9 +9,12 @@ import (
 
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
+	"comanda/internal/authz"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
+	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
 )
 
@@ -128,6 +131,57 @@ func TestStore_TakeOff_on_all_menus(t *testing.T) {
 		branches := testenv.Must(s.RestoreDue(t.Context(), now.Add(2*time.Hour)))(t)
 		if off = testenv.Must(s.OffItems(t.Context(), branchID))(t); len(off) != 0 || len(branches) != 1 {
 			t.Errorf("off are %+v, restored in %v", off, branches)
+		}
+	})
+}
+
+// A dish that is off stays off on a menu that gets it meanwhile, until it is restored on all menus.
+func TestStore_TakeOff_on_later_menus(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		dish, _ := content(t, s).Edition.Item(item)
+		_, off, err := s.TakeOff(t.Context(), cook, item, catalog.Until{DayEnd: true}, now)
+		testenv.NoError(t, err)
+		lunchMenu(t, s, dish.DishID)
+		c := content(t, s)
+		if len(c.Off) != 2 || c.Off[0] != item {
+			t.Fatalf("off are %v, want item %d and that of the later menu", c.Off, item)
+		}
+		later := c.Off[1]
+		off.Item = later
+		testenv.Equal(t, off, testenv.Must(s.OffItems(t.Context(), branchID))(t)[later])
+		scope := stock.Scope{Branch: branchID, Date: "2026-02-26"}
+		hold := stock.Hold{Scope: scope, Lines: []stock.Line{{Item: later, Qty: 1}}}
+		testenv.NoError(t, stocksql.NewCounters(db).Ensure(t.Context(), hold)) // as an order does
+		testenv.Equal(t, int64(0), capOf(t, db, scope, later))
+
+		testenv.Must(s.RestoreDue(t.Context(), off.Until))(t)
+		if c := content(t, s); len(c.Off) != 0 {
+			t.Errorf("off are %v after the end", c.Off)
+		}
+	})
+}
+
+// A copied combo brings an item of its dish to the menu. It is off if the dish is off in the branch.
+func TestMenuFiles_copy_of_a_combo_with_a_dish_that_is_off(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		l := newLibrary(t, optionService(s))
+		v := draft(t, s, 65000)
+		testenv.Must(optionService(s).SetGroups(t.Context(), cook, v.ID, item, []catalog.VersionGroup{l.drinkGroup()}))(t)
+		testenv.NoError(t, s.RemoveLine(t.Context(), cook, v.ID, itemOfDish(t, s, 5), now)) // the combo keeps it
+		testenv.Must(s.Publish(t.Context(), cook, v.ID, now))(t)
+
+		by, branch := authz.System(), emptyBranch(t, db)
+		var taken int64
+		for _, dish := range []int64{7, 5} { // the first menu receives the copy
+			m := testenv.Must(s.AddMenu(t.Context(), by, catalog.Menu{BranchID: branch, Name: "Menu"}, now))(t)
+			v := testenv.Must(s.Draft(t.Context(), by, m.ID, now))(t)
+			taken = testenv.Must(s.AddLine(t.Context(), by, v.ID, dish, catalog.Entry{Price: 50000, Active: true}, now))(t).ItemID
+			testenv.Must(s.Publish(t.Context(), by, v.ID, now))(t)
+		}
+		testenv.Must2(s.TakeOff(t.Context(), by, taken, catalog.Until{}, now))(t)
+		testenv.Must(menuFiles(s).Copy(t.Context(), by, branchID, branch, publish))(t)
+		if off := testenv.Must(s.OffItems(t.Context(), branch))(t); len(off) != 2 {
+			t.Errorf("off are %+v, want item %d and that of the copied combo", off, taken)
 		}
 	})
 }
