@@ -81,10 +81,20 @@ func (m MenuSchedule) compile(c *Calendar) (*schedule, error) {
 	if s == nil {
 		s = &schedule{calendar: c}
 	}
-	// A menu of one date is offered for the whole business day, and so until after midnight.
-	s.day = []span{{c.hour * 60, c.hour*60 + dayMinutes}}
-	s.from, s.through = m.FromDate, m.ThroughDate
+	s.limit(m.FromDate, m.ThroughDate)
 	return s, nil
+}
+
+// limit limits the schedule to business dates, both included; empty: no limit. They begin and end with the business day, and
+// so after midnight. A period of the day before may last into the first one.
+func (s *schedule) limit(from, through string) {
+	if d, err := time.Parse(dateLayout, from); err == nil {
+		s.first, s.begin = d.AddDate(0, 0, -1).Format(dateLayout), s.calendar.boundary(d)
+	}
+	if d, err := time.Parse(dateLayout, through); err == nil {
+		next := d.AddDate(0, 0, 1)
+		s.final, s.end = next.Format(dateLayout), s.calendar.boundary(next)
+	}
 }
 
 // Check returns an error if the schedule is not valid.

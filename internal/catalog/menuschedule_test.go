@@ -46,6 +46,9 @@ func TestMenuSet_at(t *testing.T) {
 	night := MenuSchedule{Weekly: map[Weekday][]Period{"sat": {{From: "22:00", To: "02:00"}}}, ThroughDate: "2026-12-26"}
 	feast := MenuSchedule{FromDate: "2026-12-24", ThroughDate: "2026-12-24", Priority: 5}
 	carry := MenuSchedule{Kinds: []OrderKind{PickUp}, Priority: 1}
+	// The business day begins at four.
+	late := MenuSchedule{Weekly: everyDay("00:30", "03:00"), FromDate: "2026-12-24", ThroughDate: "2026-12-24"}
+	round := MenuSchedule{Weekly: everyDay("00:00", "00:00"), FromDate: "2026-12-24", ThroughDate: "2026-12-24"}
 	all, none := "DINE_IN DELIVERY PICKUP", ""
 	for name, c := range map[string]struct {
 		menus  []MenuSchedule
@@ -64,6 +67,11 @@ func TestMenuSet_at(t *testing.T) {
 		"a feast lasts for its business day":        {[]MenuSchedule{{}, feast}, "2026-12-25 03:59:59", map[int64]string{20: all}, "2026-12-25 04:00:00"},
 		"a feast begins with its business day":      {[]MenuSchedule{{}, feast}, "2026-12-24 03:59:59", map[int64]string{10: all}, "2026-12-24 04:00:00"},
 		"a feast far ahead":                         {[]MenuSchedule{{}, feast}, "2026-07-01 12:00:00", map[int64]string{10: all}, "2026-12-24 04:00:00"},
+		"after midnight of the first date":          {[]MenuSchedule{late}, "2026-12-25 01:00:00", map[int64]string{10: all}, "2026-12-25 03:00:00"},
+		"after midnight before the first date":      {[]MenuSchedule{late}, "2026-12-24 01:00:00", map[int64]string{}, "2026-12-25 00:30:00"},
+		"all hours begin with the business day":     {[]MenuSchedule{round}, "2026-12-24 03:59:59", map[int64]string{}, "2026-12-24 04:00:00"},
+		"all hours end with the business day":       {[]MenuSchedule{round}, "2026-12-25 03:59:59", map[int64]string{10: all}, "2026-12-25 04:00:00"},
+		"all hours are over":                        {[]MenuSchedule{round}, "2026-12-25 04:00:00", map[int64]string{}, none},
 		"a menu to pick up replaces for its orders": {[]MenuSchedule{{}, carry}, "2026-12-21 12:00:00", map[int64]string{10: "DINE_IN DELIVERY", 20: "PICKUP"}, none},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,12 +176,23 @@ func TestMenuSet_agrees_with_minutes(t *testing.T) {
 					From: fmt.Sprintf("%02d:00", from), To: fmt.Sprintf("%02d:00", (from+length)%24),
 				}}}
 			}
+			date := func(name string) string {
+				if rapid.Bool().Draw(r, name+"Limited") {
+					return time.Date(2026, 3, rapid.IntRange(2, 17).Draw(r, name), 0, 0, 0, 0, time.UTC).Format(dateLayout)
+				}
+				return ""
+			}
+			if s.FromDate, s.ThroughDate = date("fromDate"), date("throughDate"); s.ThroughDate < s.FromDate {
+				s.ThroughDate = ""
+			}
 			menus = append(menus, PublishedMenu{int64(i + 1), int64(i + 1), s})
 			covers = append(covers, func(k OrderKind, at time.Time) bool {
 				hour := int(at.Weekday())*24 + at.Hour()
 				begin := day*24 + from
 				inside := hour >= begin && hour < begin+length || hour+7*24 < begin+length
-				return (always || inside) && (len(kinds) == 0 || slices.Contains(kinds, k))
+				biz := calendar.BizDate(at)
+				offered := biz >= s.FromDate && (s.ThroughDate == "" || biz <= s.ThroughDate)
+				return offered && (always || inside) && (len(kinds) == 0 || slices.Contains(kinds, k))
 			})
 		}
 		set, err := newMenuSet(menus, calendar)

@@ -126,10 +126,11 @@ type schedule struct {
 	exceptions map[string][]span
 	calendar   *Calendar
 	prefix     string // of field names in errors
-	day        []span // of a day while weekly is nil
-	// The first and the last date; empty: no limit. Other dates have no spans.
-	from, through string
-	last          atomic.Pointer[phase]
+	// Dates before the first and after the last have no spans; empty: no limit. On the dates themselves, spans are limited
+	// to the time from begin to end; zero: no limit.
+	first, final string
+	begin, end   time.Time
+	last         atomic.Pointer[phase]
 }
 
 // phase is an interval in which a branch is open or closed throughout.
@@ -144,7 +145,7 @@ func newSchedule(prefix string, h OpeningHours, c *Calendar) (*schedule, error) 
 	if h.Empty() {
 		return nil, nil //nolint:nilnil // nil means always open
 	}
-	s := &schedule{calendar: c, exceptions: map[string][]span{}, prefix: prefix, day: allDay}
+	s := &schedule{calendar: c, exceptions: map[string][]span{}, prefix: prefix}
 	periods := 0
 	for day, list := range h.Weekly {
 		n := slices.Index(weekdays[:], day)
@@ -222,14 +223,14 @@ func overlaps(day, next []span) bool {
 // on returns the spans of a date. The date is midnight in UTC.
 func (s *schedule) on(date time.Time) []span {
 	day := date.Format(dateLayout)
-	if day < s.from || s.through != "" && day > s.through {
+	if day < s.first || s.final != "" && day > s.final {
 		return nil
 	}
 	if spans, ok := s.exceptions[day]; ok {
 		return spans
 	}
 	if s.weekly == nil {
-		return s.day
+		return allDay
 	}
 	return s.weekly[date.Weekday()]
 }
@@ -262,8 +263,14 @@ func (s *schedule) find(t time.Time) phase {
 		for _, sp := range s.on(date) {
 			from := s.calendar.instant(date.Add(time.Duration(sp.from) * time.Minute))
 			to := s.calendar.instant(date.Add(time.Duration(sp.to) * time.Minute))
+			if from.Before(s.begin) {
+				from = s.begin
+			}
+			if !s.end.IsZero() && to.After(s.end) {
+				to = s.end
+			}
 			switch {
-			case !to.After(from): // the period lies in a gap that the zone skips
+			case !to.After(from): // the period lies in a gap that the zone skips, or outside of the limits
 				continue
 			case open.open && !from.After(open.end):
 				open.end = to
@@ -302,7 +309,7 @@ func (s *schedule) horizon(today time.Time) int {
 	for date := range s.exceptions {
 		reach(date)
 	}
-	for _, date := range []string{s.from, s.through} {
+	for _, date := range []string{s.first, s.final} {
 		if date != "" {
 			reach(date)
 		}
