@@ -82,7 +82,7 @@ type Quota struct {
 	Cap      int64 // last value; it may be lower than Sold
 	Held     int64 // by unpaid orders
 	Sold     int64
-	LastUnit time.Time // time of the newest order with the item; zero if none
+	LastUnit time.Time // time of the newest order with the item, also in a combo; zero if none
 }
 
 // SoldOut reports whether no units are left.
@@ -95,6 +95,35 @@ func (q Quota) SoldOutAt() time.Time {
 		return time.Time{}
 	}
 	return q.LastUnit
+}
+
+// ComboOrder is when combos with the same options were ordered last on a business date.
+type ComboOrder struct {
+	Date    string
+	Options string // as order lines store them
+	At      time.Time
+}
+
+// WithCombos returns the quotas with the orders of combos, which take units of the items that they contain.
+func WithCombos(all []Quota, combos []ComboOrder) []Quota {
+	type unit struct {
+		date string
+		item int64
+	}
+	newest := map[unit]time.Time{}
+	for _, c := range combos {
+		for l := range catalog.All(catalog.DecodeOptionLines(c.Options)) {
+			if u := (unit{c.Date, l.Component}); c.At.After(newest[u]) {
+				newest[u] = c.At
+			}
+		}
+	}
+	for i, q := range all {
+		if at := newest[unit{q.Date, q.ItemID}]; at.After(q.LastUnit) {
+			all[i].LastUnit = at
+		}
+	}
+	return all
 }
 
 // OptionSale is how often guests chose an option of a dish, in paid orders.

@@ -115,11 +115,19 @@ func (m *machine) place(t *rapid.T) {
 	scope := stock.Scope{Branch: m.restaurant.Branch, Date: m.today()}
 	c.Order.Scope, c.Hold.Scope = scope, scope
 	for i := range c.Order.Items {
+		part := rapid.SampledFrom(m.restaurant.Items).Draw(t, "part")
 		options := rapid.SampledFrom([][]catalog.OptionLine{
 			nil, {{GroupID: 1, OptionID: 1, Qty: 1}}, {{GroupID: 1, OptionID: 2, Qty: 1}, {GroupID: 2, OptionID: 3, Qty: 2}},
+			{{GroupID: 3, OptionID: 4, Kind: catalog.ComboGroup, Qty: 1, Component: part}},
 		}).Draw(t, "options")
 		c.Order.Items[i].Options = catalog.EncodeOptionLines(options)
+		for l, qty := range catalog.All(options) {
+			if l.Component != 0 {
+				lines = append(lines, stock.Line{Item: l.Component, Qty: qty * c.Order.Items[i].Qty})
+			}
+		}
 	}
+	c.Hold.Lines = testenv.Must(stock.MergeLines(lines))(t)
 	switch _, err := m.ledger.Do(context.Background(), c); {
 	case errors.Is(err, ordering.ErrSoldOut):
 	case err != nil:
@@ -476,18 +484,24 @@ func (m *machine) quotasOf(t *rapid.T, orders []ordering.Detail) []report.Quota 
 
 // addUnits adds the units of one item in an order to a quota.
 func addUnits(q *report.Quota, d ordering.Detail) {
+	units := int64(0)
 	for _, it := range d.Items {
-		if it.ItemID != q.ItemID {
-			continue
+		if it.ItemID == q.ItemID {
+			units += it.Qty
 		}
-		if d.PaidAt.IsZero() {
-			q.Held += it.Qty
-		} else {
-			q.Sold += it.Qty
+		for l, qty := range catalog.All(it.OptionLines()) {
+			if l.Component == q.ItemID {
+				units += qty * it.Qty
+			}
 		}
-		if d.CreatedAt.After(q.LastUnit) {
-			q.LastUnit = d.CreatedAt
-		}
+	}
+	if d.PaidAt.IsZero() {
+		q.Held += units
+	} else {
+		q.Sold += units
+	}
+	if units > 0 && d.CreatedAt.After(q.LastUnit) {
+		q.LastUnit = d.CreatedAt
 	}
 }
 

@@ -46,6 +46,14 @@ FROM (
 LEFT JOIN dish d ON d.id = s.dish_id
 ORDER BY s.gross DESC, s.qty DESC, s.dish_id
 
+-- name: combo_orders
+-- When combos were ordered last, by their options. These stand for other items, whose units the orders take.
+SELECT o.biz_date, i.options, max(o.created_at)
+FROM order_info o
+JOIN order_item i ON i.order_id = o.id
+WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.status <> 'CANCELED' AND i.options LIKE '%"itemId":%'
+GROUP BY o.biz_date, i.options
+
 -- name: configured_sales
 -- Portions with the same options are counted together. Only dishes that were sold with options are of interest.
 SELECT t.dish_id, coalesce(d.names, '{}'), t.options, t.qty

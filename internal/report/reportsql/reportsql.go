@@ -77,11 +77,18 @@ func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale
 	return report.OptionSales(sales, groups), err
 }
 
-// Quotas implements report.Store.
+// Quotas implements report.Store. It reads the options of combos in Go, as Options does.
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
-	return ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
+	all, err := ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit)}
 	}))
+	if err != nil || len(all) == 0 {
+		return all, err
+	}
+	combos, err := ask(ctx, b, stmt("combo_orders"), s, sqldb.Row(func(c *report.ComboOrder) []any {
+		return []any{&c.Date, &c.Options, sqldb.Time(&c.At)}
+	}))
+	return report.WithCombos(all, combos), err
 }
 
 // Interest implements report.InterestStore.
