@@ -330,10 +330,10 @@ type BranchCopy struct {
 	ClientTxnID string // as of NewBranchRequest
 }
 
-// Copy creates a branch with the settings, opening hours and menu of another, without tables, people and stock, and
-// without its sender of e-mails. A repeated request returns the first result, and completes it if its menu is missing.
-// The copy has the published menu; drafts stay with the original. A menu that was never published is copied as a
-// draft.
+// Copy creates a branch with the settings, opening hours and menus of another, without tables, people and stock, and
+// without its sender of e-mails. A repeated request returns the first result, and completes it if menus are missing.
+// The copy has the published menus with their schedules; drafts stay with the original. A menu that was never published
+// is copied as a draft, if the original has no other.
 func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles, r BranchCopy) (Branch, error) {
 	if !by.AllBranches {
 		return Branch{}, authz.ErrForbidden
@@ -341,11 +341,14 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	if utf8.RuneCountInString(r.ClientTxnID) > maxClientID {
 		return Branch{}, invalid("clientTxnId must have 1 to %d characters.", maxClientID)
 	}
-	source, err := menus.Store.PublishedMenu(ctx, by, r.From)
+	b, err := a.Branch(ctx, by, r.From)
 	if err != nil {
 		return Branch{}, err
 	}
-	b := source.Branch
+	sources, err := menus.Store.PublishedMenus(ctx, by, r.From)
+	if err != nil {
+		return Branch{}, err
+	}
 	b.Name, b.Open, b.Pause, b.RetiredAt, b.HasOrders, b.Revision = r.Name, true, nil, time.Time{}, false, 1
 	b.MailFrom, b.Slug = "", "" // both belong to the original
 	if b, err = NewBranch(b); err != nil {
@@ -356,12 +359,14 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 		return Branch{}, err
 	}
 	a.Menus.Invalidate(ctx, b.ID)
-	copied, err := menus.Store.MenuState(ctx, by, b.ID)
-	if err != nil || copied.MenuID != 0 || source.MenuID == 0 {
-		return b, err
+	for i, source := range sources {
+		made := NewMenu{source.Name, source.Schedule, i}
+		o := ImportOptions{Publish: source.DraftID == 0}
+		if _, err := menus.copyTo(ctx, by, source.MenuState, b.ID, &made, o); err != nil {
+			return b, err
+		}
 	}
-	_, err = menus.copyTo(ctx, by, source, b.ID, ImportOptions{Publish: source.DraftID == 0})
-	return b, err
+	return b, nil
 }
 
 // Create creates a branch without tables and menus. It requires an actor who works in every branch, because others

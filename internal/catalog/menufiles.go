@@ -159,12 +159,12 @@ func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from, to int64, o 
 	if err != nil {
 		return MenuImportResult{}, err
 	}
-	return m.copyTo(ctx, by, source, to, o)
+	return m.copyTo(ctx, by, source, to, nil, o)
 }
 
-// copyTo puts the dishes of a menu on a branch's menu.
+// copyTo puts the dishes of a menu on a branch's menu, or on a new one.
 func (m *MenuFiles) copyTo(
-	ctx context.Context, by authz.Actor, source MenuState, to int64, o ImportOptions,
+	ctx context.Context, by authz.Actor, source MenuState, to int64, made *NewMenu, o ImportOptions,
 ) (MenuImportResult, error) {
 	var result MenuImportResult
 	change := func(s MenuState) (MenuChange, error) {
@@ -176,7 +176,7 @@ func (m *MenuFiles) copyTo(
 		return c, nil
 	}
 	if !o.DryRun {
-		_, err := m.write(ctx, by, to, MenuImport{Publish: o.Publish}, change)
+		_, err := m.write(ctx, by, to, MenuImport{New: made, Publish: o.Publish}, change)
 		return result, err
 	}
 	target, err := m.Store.MenuState(ctx, by, to)

@@ -386,9 +386,9 @@ type ItemWrite struct {
 type MenuFileStore interface {
 	// MenuState returns a branch's menu, or ErrBranch if the actor may not see the branch.
 	MenuState(ctx context.Context, by authz.Actor, branch int64) (MenuState, error)
-	// PublishedMenu is MenuState for the published version, even if there are drafts. If no version was ever
-	// published, it returns the newest draft.
-	PublishedMenu(ctx context.Context, by authz.Actor, branch int64) (MenuState, error)
+	// PublishedMenus returns the menus of a branch with a published version, by id and with that version, even if there
+	// are drafts. If no menu is published, it returns the oldest one with its newest draft; none if there is no menu.
+	PublishedMenus(ctx context.Context, by authz.Actor, branch int64) ([]SourceMenu, error)
 	// ImportMenu stores images and the result of change in one transaction, and publishes the draft if w.Publish is
 	// set. It calls change under the locks of all branches, and writes nothing if change fails. It returns the draft
 	// that was written, 0 for none, and the branches whose menus have changed for guests.
@@ -399,6 +399,22 @@ type MenuFileStore interface {
 // MenuImport contains the parameters of ImportMenu other than the change.
 type MenuImport struct {
 	Images  []Image
-	DraftID int64 // the draft to write; 0: the newest draft of the branch, or a new one
+	DraftID int64    // the draft to write; 0: the newest draft of the branch, or a new one
+	New     *NewMenu // writes a new menu instead
 	Publish bool
+}
+
+// NewMenu is a menu that an import creates. It does nothing if the branch has more than Before menus, so that a repeated
+// copy creates none twice.
+type NewMenu struct {
+	Name     string
+	Schedule MenuSchedule
+	Before   int
+}
+
+// SourceMenu is a menu as a copy of its branch takes it over.
+type SourceMenu struct {
+	Name     string
+	Schedule MenuSchedule
+	MenuState
 }

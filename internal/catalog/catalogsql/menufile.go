@@ -24,22 +24,36 @@ func (s *Store) MenuState(ctx context.Context, by authz.Actor, branch int64) (ca
 	if !by.Sees(branch) {
 		return catalog.MenuState{}, catalog.ErrBranch
 	}
-	return readMenuState(ctx, s.db, branch, 0, false)
+	return readMenuState(ctx, s.db, branch, 0)
 }
 
-// PublishedMenu returns a branch's menu as guests see it.
-func (s *Store) PublishedMenu(ctx context.Context, by authz.Actor, branch int64) (catalog.MenuState, error) {
-	if !by.Sees(branch) {
-		return catalog.MenuState{}, catalog.ErrBranch
+// PublishedMenus returns the menus of a branch as a copy of the branch takes them over.
+func (s *Store) PublishedMenus(
+	ctx context.Context, by authz.Actor, branch int64,
+) (all []catalog.SourceMenu, err error) {
+	oldest, err := s.MenuState(ctx, by, branch)
+	if err != nil {
+		return nil, err
 	}
-	return readMenuState(ctx, s.db, branch, 0, true)
+	menus, err := s.MenusOf(ctx, branch)
+	for _, m := range menus {
+		if m.Published == 0 {
+			continue
+		}
+		state := catalog.MenuState{Branch: oldest.Branch, MenuID: m.ID, VersionID: m.Published}
+		if state, err = readMenu(ctx, s.db, state); err != nil {
+			return nil, err
+		}
+		all = append(all, catalog.SourceMenu{Name: m.Name, Schedule: m.Schedule, MenuState: state})
+	}
+	if i := slices.IndexFunc(menus, func(m catalog.Menu) bool { return m.ID == oldest.MenuID }); len(all) == 0 && i >= 0 {
+		all = []catalog.SourceMenu{{Name: menus[i].Name, Schedule: menus[i].Schedule, MenuState: oldest}}
+	}
+	return all, err
 }
 
-// readMenuState reads the given draft; for 0 the newest draft, else the published version. With inForce it reads the
-// published version if there is one.
-func readMenuState(
-	ctx context.Context, c sqldb.Conn, branch, draft int64, inForce bool,
-) (state catalog.MenuState, err error) {
+// readMenuState reads the given draft; for 0 the newest draft, else the published version.
+func readMenuState(ctx context.Context, c sqldb.Conn, branch, draft int64) (state catalog.MenuState, err error) {
 	if state.Branch, err = sqldb.Get(ctx, c, catalog.ErrBranch, scanBranch, stmt("branch_select"), branch); err != nil {
 		return state, err
 	}
@@ -52,10 +66,31 @@ func readMenuState(
 	if err != nil {
 		return state, err
 	}
-	if inForce && published != 0 {
-		state.DraftID = 0
-	}
 	state.VersionID = cmp.Or(state.DraftID, published)
+	return readMenu(ctx, c, state)
+}
+
+// stateFor reads the menu that an import writes. The state is empty if the import would create a menu that the branch has
+// already.
+func stateFor(
+	ctx context.Context, c sqldb.Conn, branch int64, w catalog.MenuImport,
+) (state catalog.MenuState, err error) {
+	if w.New == nil {
+		return readMenuState(ctx, c, branch, w.DraftID)
+	}
+	menus, err := sqldb.Collect(ctx, c, scanMenu, stmt("menu_list"), branch, 0)
+	if err != nil || len(menus) > w.New.Before {
+		return state, err
+	}
+	if state.Branch, err = sqldb.Get(ctx, c, catalog.ErrBranch, scanBranch, stmt("branch_select"), branch); err != nil {
+		return state, err
+	}
+	return readMenu(ctx, c, state)
+}
+
+// readMenu reads the items of a menu's version, and what all menus share.
+func readMenu(ctx context.Context, c sqldb.Conn, state catalog.MenuState) (_ catalog.MenuState, err error) {
+	branch := state.Branch.ID
 	state.Items, err = sqldb.Collect(ctx, c, scanMenuItemState, stmt("import_items"), state.MenuID, state.VersionID)
 	if err != nil {
 		return state, err
@@ -125,15 +160,15 @@ func (s *Store) ImportMenu(
 			return catalog.ErrBranch
 		}
 		// The state is read under the locks. Otherwise the plan could be based on an older menu.
-		state, err := readMenuState(ctx, tx, branch, w.DraftID, false)
-		if err != nil {
+		state, err := stateFor(ctx, tx, branch, w)
+		if err != nil || state.Branch.ID == 0 {
 			return err
 		}
 		c, err := change(state)
 		if err != nil {
 			return err
 		}
-		m := &menuImport{s, tx, by, now, state, c, nil, map[int64]bool{branch: true}, false}
+		m := &menuImport{s, tx, by, now, state, c, w.New, nil, map[int64]bool{branch: true}, false}
 		if err := m.write(ctx, w); err != nil {
 			return err
 		}
@@ -153,9 +188,10 @@ type menuImport struct {
 	now        time.Time
 	state      catalog.MenuState
 	change     catalog.MenuChange
-	categories []int64        // ids of change.Categories
-	touched    map[int64]bool // branches whose menus show something else
-	taxed      bool           // tax classes have changed
+	made       *catalog.NewMenu // the menu to create; nil for one with the default name
+	categories []int64          // ids of change.Categories
+	touched    map[int64]bool   // branches whose menus show something else
+	taxed      bool             // tax classes have changed
 }
 
 // write applies an import in the order of its references: images, the draft, categories, dishes, options. A failure at any
@@ -343,10 +379,15 @@ func (m *menuImport) prepareDraft(ctx context.Context) (err error) {
 		return nil
 	}
 	if m.state.MenuID == 0 {
-		m.state.MenuID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("menu_insert"), m.state.Branch.ID, importedMenu)
+		made := catalog.NewMenu{Name: importedMenu}
+		if m.made != nil {
+			made = *m.made
+		}
+		m.state.MenuID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("menu_insert"), m.state.Branch.ID, made.Name)
 		if err != nil {
 			return err
 		}
+		m.tx.QueueExactly(1, stmt("menu_schedule_set"), m.state.MenuID, scheduleText(made.Schedule))
 	}
 	m.state.DraftID, err = sqldb.Scalar[int64](ctx, m.tx, stmt("version_insert"), m.state.MenuID, m.now.UnixMilli())
 	if err == nil {

@@ -332,6 +332,40 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 	})
 }
 
+// A copy of a branch has all its published menus, with their names and schedules. A repeated request creates none twice.
+func TestBranchAdmin_Copy_menus(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		files, by := menuFiles(s), authz.System()
+		admin := catalog.BranchAdmin{Store: s, Menus: files.Menus, Now: files.Now}
+		lunch := lunchMenu(t, s, 4)
+		hours := catalog.MenuSchedule{
+			Weekly: map[catalog.Weekday][]catalog.Period{"thu": {{From: "11:00", To: "14:00"}}},
+			Kinds:  []catalog.OrderKind{catalog.DineIn}, Priority: 2,
+		}
+		testenv.Must(s.SetSchedule(t.Context(), by, lunch.ID, hours, now))(t)
+		testenv.Must(s.AddMenu(t.Context(), by, catalog.Menu{BranchID: branchID, Name: "Later"}, now))(t)
+		menusOf := func(branch int64) (all []catalog.Menu) {
+			for _, m := range testenv.Must(s.MenusOf(t.Context(), branch))(t) {
+				if m.Published != 0 {
+					all = append(all, catalog.Menu{Name: m.Name, Schedule: m.Schedule})
+				}
+			}
+			return all
+		}
+		for range 2 {
+			b := testenv.Must(admin.Copy(t.Context(), by, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2", ClientTxnID: "k"}))(t)
+			testenv.Equal(t, menusOf(branchID), menusOf(b.ID))
+			served := func(branch int64) (all []string) {
+				for _, it := range testenv.Must(s.Content(t.Context(), branch))(t).Edition.Items {
+					all = append(all, fmt.Sprint(it.DishID, it.Price))
+				}
+				return all
+			}
+			testenv.Equal(t, served(branchID), served(b.ID))
+		}
+	})
+}
+
 func TestMenuFiles_pictures(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		file := "category,name,price,image\nPhở,Phở bò,65k,a.jpg\nPhở,Phở gà,60k,a.jpg\nMới,Món mới,1k,b.jpg\n"
