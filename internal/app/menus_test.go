@@ -112,6 +112,25 @@ func TestMenus_together(t *testing.T) {
 	}
 }
 
+// A dish costs more on the menu for delivery. A member's cart has the price of the kind of the order.
+func TestMenus_for_delivery(t *testing.T) {
+	f := newFixture(t)
+	menu := f.field("managerA", "POST", "/api/menus", `{"branchId":"1","name":"Delivery"}`, "id")
+	draft := f.field("managerA", "POST", "/api/menus/"+menu+"/versions", "", "id")
+	f.must(f.ask("managerA", "POST", "/api/menu-versions/"+draft+"/items",
+		`{"dishId":"4","price":75000,"dailyQuota":null,"isActive":true}`))
+	f.must(f.ask("managerA", "POST", "/api/menu-versions/"+draft+"/publish", ""))
+	f.must(f.ask("managerA", "PUT", "/api/menus/"+menu+"/schedule",
+		`{"weekly":{},"fromDate":"","throughDate":"","kinds":["DELIVERY"],"priority":1}`))
+	f.must(f.ask("member", "POST", "/cart/add-dish", `{"dishId":"4","quantity":1,"branchId":"1"}`))
+	for kind, want := range map[string]string{"PICKUP": "65000", "DELIVERY": "75000"} {
+		r := f.ask("member", "POST", "/cart/quote", `{"branchId":"1","kind":"`+kind+`"}`)
+		if r.status != 200 || !strings.Contains(string(r.body), `"total":`+want) {
+			t.Errorf("%s: %d %s, want %s", kind, r.status, r.body, want)
+		}
+	}
+}
+
 // today returns the business date of branch 1.
 func today(f *fixture) string {
 	return f.field("", "POST", "/cis/menu/active", `{"branchId":"1"}`, "bizDate")

@@ -54,7 +54,7 @@ func TestNewView_options(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cart := Cart{ID: 3, Lines: []Line{{ID: 40, DishID: 4, Quantity: 2, Price: 70000, Options: c.options}}}
-			v := newView(cart, optionBoard(t, c.off...), nil)
+			v := newView(cart, optionBoard(t, c.off...), nil, toTakeAway...)
 			it := v.Items[0]
 			if it.Price != c.price || it.Available != c.available || it.SoldOut() != c.isSoldOut || len(it.Configured) != c.shown {
 				t.Errorf("line = %+v, want price %d, available %t, sold out %t, %d options", it, c.price, c.available, c.isSoldOut, c.shown)

@@ -15,6 +15,21 @@ type View struct {
 	Items         []Item
 	Total         int64 // sum of the available items
 	Currency      money.Currency
+
+	menu *catalog.LiveMenu
+}
+
+// For returns the cart as an order of a kind. Menus for delivery and for pick-up may have a dish at different prices. A view
+// without a kind has the dishes of the first menu that offers them to a member.
+func (v View) For(kind catalog.OrderKind) View {
+	if v.menu == nil {
+		return v
+	}
+	names := map[int64]catalog.Texts{}
+	for _, it := range v.Items {
+		names[it.DishID] = it.Names
+	}
+	return newView(v.Cart, v.menu, names, kind)
 }
 
 // Item is a line priced by the current menu.
@@ -38,16 +53,18 @@ func (i Item) PriceChanged() bool { return i.ItemID != 0 && i.Price != i.Line.Pr
 // SoldOut reports whether fewer units are left than the cart contains.
 func (i Item) SoldOut() bool { return i.Limited && i.Left < i.Quantity }
 
-// newView prices a cart by a live menu. Dishes that are not on the menu stay, without a price.
-func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts) View {
+// newView prices a cart by a live menu, for one of these kinds of orders. Dishes that are not on the menu stay, without a
+// price.
+func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts, kinds ...catalog.OrderKind) View {
 	v := View{
 		Cart: c, Branch: b.Branch, MenuVersionID: b.VersionID, Currency: b.Branch.Currency, Items: make([]Item, len(c.Lines)),
+		menu: b,
 	}
 	for i, l := range c.Lines {
 		it := Item{Line: l, Names: names[l.DishID]}
-		if on, ok := b.OfDish(l.DishID, toTakeAway...); ok {
+		if on, ok := b.OfDish(l.DishID, kinds...); ok {
 			it.ItemID, it.Names, it.ImageURL, it.Price = on.ID, on.Names, on.ImageURL, on.Price
-			it.Available = on.Active && on.Shown(toTakeAway...)
+			it.Available = on.Active && on.Shown(kinds...)
 			it.Left, it.Limited = b.Left(on.ID)
 			it = it.configured(on, b)
 			it.Total = it.Price * l.Quantity // cannot overflow: see the limits of package catalog
@@ -102,5 +119,5 @@ func (s *Service) view(ctx context.Context, c Cart, branch int64) (View, error) 
 			return View{}, err
 		}
 	}
-	return newView(c, menu, names), nil
+	return newView(c, menu, names, toTakeAway...), nil
 }

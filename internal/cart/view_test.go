@@ -49,7 +49,7 @@ func TestPriced(t *testing.T) {
 		"of no name at all":   {Line{DishID: 8, Quantity: 2, Price: 900}, Item{}, 0, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := newView(Cart{ID: 3, Lines: []Line{c.line}}, b, names)
+			v := newView(Cart{ID: 3, Lines: []Line{c.line}}, b, names, toTakeAway...)
 			c.want.Line = c.line
 			got := v.Items[0]
 			testenv.Equal(t, c.want, got, cmpopts.IgnoreFields(Item{}, "Names"))

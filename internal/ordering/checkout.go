@@ -175,7 +175,7 @@ func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout) (Recei
 
 // priceCart returns the cart as a priced order. Its branch is the view's branch, because the request may not name one.
 func (s *Service) priceCart(ctx context.Context, v cart.View, c Checkout) (pricedOrder, error) {
-	items, err := cartLines(v)
+	items, err := cartLines(v.For(c.Kind))
 	if err == nil {
 		err = checkItems(items)
 	}

@@ -66,7 +66,7 @@ func (s *Service) QuoteCart(
 	if err != nil || len(v.Items) == 0 {
 		return Priced{Branch: v.Branch}, err
 	}
-	lines, err := cartLines(v)
+	lines, err := cartLines(v.For(kind))
 	if err != nil {
 		return Priced{}, err
 	}
