@@ -235,7 +235,9 @@ func (m menuSet) ends(t time.Time) map[int64]time.Time {
 func (s *Snapshot) Ends(it Item) time.Time { return s.ends[s.VersionOf(it)] }
 
 // Combine returns the items of an edition that belong to the parts, under the parts' id. A dish that several parts offer
-// to the same kinds of orders is offered by the first of them.
+// to the same kinds of orders is offered by the first of them, and an item that is not active is shown if none offers its
+// dish. The regular price is that of the last part that offers the dish, which is a menu without hours if there is one, see
+// SortMenus; the lowest one, if it differs among the kinds.
 func (e *Edition) Combine(parts []MenuPart) *Edition {
 	id := CombinationID(e.BranchID, parts)
 	if id == e.VersionID && !IsCombination(id) {
@@ -245,45 +247,23 @@ func (e *Edition) Combine(parts []MenuPart) *Edition {
 	for i, p := range parts {
 		place[p.VersionID] = i
 	}
-	// first has the part that offers a dish to a kind of order.
-	type offer struct {
-		dish int64
-		kind OrderKind
-	}
-	first := map[offer]int{}
-	for _, it := range e.Items {
-		part, ok := place[e.VersionOf(it)]
-		if !ok || !it.Active {
-			continue
-		}
-		for _, k := range parts[part].kinds() {
-			if known, ok := first[offer{it.DishID, k}]; !ok || part < known {
-				first[offer{it.DishID, k}] = part
-			}
-		}
-	}
+	offers := e.offersOf(parts, place)
 	var items []Item
-	regular := e.regularPrices(parts, place)
 	for _, it := range e.Items {
 		version := e.VersionOf(it)
 		part, ok := place[version]
 		if !ok {
 			continue
 		}
-		var kinds []OrderKind
-		for _, k := range parts[part].kinds() {
-			if first[offer{it.DishID, k}] == part {
-				kinds = append(kinds, k)
-			}
-		}
-		it.Kinds, it.Version, it.Regular = nil, 0, 0
-		if len(kinds) > 0 && regular[it.DishID] > it.Price {
-			it.Regular = regular[it.DishID]
+		it.Kinds, it.Version = nil, 0
+		kinds, regular := offers.of(it, part, parts[part].kinds())
+		if it.Regular = 0; regular > it.Price {
+			it.Regular = regular
 		}
 		switch {
-		case len(kinds) == 0 && it.Active: // it stays, because it may be a part of a combo
+		case len(kinds) == 0: // it stays, because it may be a part of a combo
 			it.Active, it.Kinds = false, []OrderKind{noKind}
-		case it.Active && len(kinds) < len(orderKinds):
+		case len(kinds) < len(orderKinds):
 			it.Kinds = kinds
 		}
 		if id != version {
@@ -297,20 +277,52 @@ func (e *Edition) Combine(parts []MenuPart) *Edition {
 	return NewEdition(id, e.BranchID, categories, items)
 }
 
-// regularPrices returns the prices of dishes on the last of the parts that has them. It is a menu without hours if there
-// is one, see SortMenus.
-func (e *Edition) regularPrices(parts []MenuPart, place map[int64]int) map[int64]int64 {
-	prices, last := map[int64]int64{}, map[int64]int{}
-	if len(parts) < 2 {
-		return prices
-	}
+// dishOffer is a dish that is offered to a kind of orders.
+type dishOffer struct {
+	dish int64
+	kind OrderKind
+}
+
+// dishOffers are the first and the last part that offers each dish to a kind of orders, and the price on the last one.
+type dishOffers struct {
+	first, last map[dishOffer]int
+	price       map[dishOffer]int64
+}
+
+func (e *Edition) offersOf(parts []MenuPart, place map[int64]int) dishOffers {
+	all := dishOffers{map[dishOffer]int{}, map[dishOffer]int{}, map[dishOffer]int64{}}
 	for _, it := range e.Items {
 		part, ok := place[e.VersionOf(it)]
-		if known, found := last[it.DishID]; ok && it.Active && (!found || part > known) {
-			prices[it.DishID], last[it.DishID] = it.Price, part
+		if !ok || !it.Active {
+			continue
+		}
+		for _, k := range parts[part].kinds() {
+			o := dishOffer{it.DishID, k}
+			if known, ok := all.first[o]; !ok || part < known {
+				all.first[o] = part
+			}
+			if known, ok := all.last[o]; !ok || part > known {
+				all.last[o], all.price[o] = part, it.Price
+			}
 		}
 	}
-	return prices
+	return all
+}
+
+// of returns the kinds of orders, of those of its part, that are offered an item, or shown one that is not active, and the
+// lowest regular price among them; 0 for one that is not active.
+func (all dishOffers) of(it Item, part int, partKinds []OrderKind) (kinds []OrderKind, regular int64) {
+	for _, k := range partKinds {
+		o := dishOffer{it.DishID, k}
+		first, offered := all.first[o]
+		if it.Active && first != part || !it.Active && offered {
+			continue
+		}
+		if kinds = append(kinds, k); len(kinds) == 1 || all.price[o] < regular {
+			regular = all.price[o]
+		}
+	}
+	return kinds, regular
 }
 
 // noKind marks an item that no kind of order is offered, because another menu offers the dish.

@@ -151,6 +151,31 @@ func TestEdition_Combine(t *testing.T) {
 	if !main.Offered(DineIn) || main.Offered(PickUp) || carry.Offered(DineIn) || !carry.Offered(PickUp) {
 		t.Errorf("at the table %+v, to pick up %+v", main, carry)
 	}
+	// A menu for other kinds of orders has no regular price for these.
+	for name, c := range map[string]struct {
+		parts []MenuPart
+		want  int64
+	}{
+		"dear to pick up":                 {[]MenuPart{{20, []OrderKind{DineIn}}, {10, []OrderKind{PickUp}}}, 0},
+		"at all hours for one of two":     {[]MenuPart{{20, []OrderKind{DineIn, Delivery}}, {10, []OrderKind{PickUp, Delivery}}}, 0},
+		"at all hours for the same kinds": {[]MenuPart{{20, []OrderKind{DineIn}}, {10, []OrderKind{DineIn, PickUp}}}, 100},
+	} {
+		if got, _ := all.Combine(c.parts).Item(21); got.Regular != c.want {
+			t.Errorf("%s: the regular price is %d, want %d", name, got.Regular, c.want)
+		}
+	}
+	// A dish that one menu lists as unavailable is shown once if another menu offers it, and only to the kinds of orders of its
+	// own menu.
+	off := slices.Clone(all.Items)
+	off[1].Active = false // dish 1 on version 20
+	lists := NewEdition(all.VersionID, 1, all.Categories, off)
+	if got, _ := lists.Combine([]MenuPart{{VersionID: 20}, {VersionID: 10}}).Item(21); got.Shown() {
+		t.Errorf("the unavailable dish is shown beside the available one: %+v", got)
+	}
+	alone, _ := lists.Combine([]MenuPart{{20, []OrderKind{DineIn}}, {10, []OrderKind{PickUp}}}).Item(21)
+	if !alone.Shown(DineIn) || alone.Shown(PickUp) || alone.Regular != 0 {
+		t.Errorf("the unavailable dish of the menu at the table is %+v", alone)
+	}
 	if none := all.Combine(nil); len(none.Items) != 0 || len(none.Categories) != 0 || !IsCombination(none.VersionID) {
 		t.Errorf("no version is %+v", none)
 	}
