@@ -107,8 +107,9 @@ type CodeStore interface {
 	// ChangeEmail uses a code up, replaces the address of its account and queues an e-mail to the former address. It
 	// returns ErrEmailTaken if another account has the new one.
 	ChangeEmail(ctx context.Context, c Code, now time.Time, email string, by authz.Actor, notice Email) (used bool, err error)
-	// ResetPassword uses a code up, sets a new password and ends all sessions of the account.
-	ResetPassword(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller) (
+	// ResetPassword uses a code up, sets a new password, removes every other credential of the account and ends all its
+	// sessions (decision 85). It queues the e-mail with what was removed: FieldGoogle, FieldPin.
+	ResetPassword(ctx context.Context, c Code, now time.Time, passwordHash string, from Caller, notice Email) (
 		used bool, ended []string, err error)
 }
 
@@ -200,8 +201,9 @@ func (a *Service) VerifyEmail(ctx context.Context, email, code string, c Caller)
 	return a.finishCode(ctx, kept, used, err)
 }
 
-// ResetPassword sets a new password with the code that was sent to the address, and ends every session. It also
-// verifies the address and reopens login after too many wrong passwords.
+// ResetPassword sets a new password with the code that was sent to the address, and ends every session. What someone with
+// the old password may have added is removed too: the connection to Google, the PIN and a code for another address
+// (decision 85). It also verifies the address and reopens login after too many wrong passwords.
 func (a *Service) ResetPassword(ctx context.Context, email, code, password string, c Caller) error {
 	// The rules that need no account are checked first: a password that no account may have must not use up an
 	// attempt.
@@ -219,7 +221,11 @@ func (a *Service) ResetPassword(ctx context.Context, email, code, password strin
 	if err != nil {
 		return err // the code stays valid when the hasher is busy
 	}
-	used, ended, err := a.Codes.ResetPassword(ctx, kept, a.Now(), hash, c)
+	now := a.Now()
+	used, ended, err := a.Codes.ResetPassword(ctx, kept, now, hash, c, Email{
+		To: u.Email, Template: TemplatePasswordReset, Locale: c.Locale, Expires: now.Add(noticeTTL),
+		Fields: map[string]string{FieldName: u.Greeting()},
+	})
 	if err := a.finishCode(ctx, kept, used, err); err != nil {
 		return err
 	}

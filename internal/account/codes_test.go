@@ -248,6 +248,38 @@ func TestResetPassword(t *testing.T) {
 	})
 }
 
+// A reset removes what a person with the old password may have added: the connection to Google, the PIN and a code for
+// another address. The e-mail names what was removed (decision 85).
+func TestResetPassword_removes_other_credentials(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		was := h.CreateMember(t, lan)
+		was = testenv.Must(h.Me(t.Context(), authz.Actor{UserID: was.ID}))(t)
+		testenv.Must(h.Store.LinkGoogle(t.Context(), was, "a stranger", h.Clock.Now()))(t)
+		g := h.MustLogin(t, lan)
+		testenv.NoError(t, h.RequestEmail(t.Context(), g.User.Actor(g.Session.ID), accounttest.Password, minh, accounttest.Caller()))
+		move := h.Code(t, minh)
+		h.Clock.Advance(time.Minute)
+		reset(t, h, "another password")
+
+		if u, found, err := h.Store.FindGoogle(t.Context(), "a stranger"); found || err != nil {
+			t.Errorf("the stranger's Google account belongs to %+v, %v", u, err)
+		}
+		_, err := h.ChangeEmail(t.Context(), g.User.Actor(g.Session.ID), minh, move, accounttest.Caller())
+		wantFault(t, "the code for another address", err, account.ErrCode)
+		want := account.Email{
+			To: lan, Template: account.TemplatePasswordReset, Locale: "en", Expires: h.Clock.Now().Add(24 * time.Hour),
+			Fields: map[string]string{account.FieldName: "", account.FieldGoogle: "1"},
+		}
+		all := h.Emails(t, lan)
+		testenv.Equal(t, all[len(all)-1], want)
+
+		h.Clock.Advance(time.Hour)
+		reset(t, h, accounttest.Password)
+		all = h.Emails(t, lan)
+		testenv.Equal(t, all[len(all)-1].Fields, map[string]string{account.FieldName: ""})
+	})
+}
+
 func TestResetPassword_staff_length(t *testing.T) {
 	h := newSQLiteEnv(t)
 	h.CreateStaff(t, lan, authz.RoleCashier)

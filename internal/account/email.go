@@ -12,7 +12,7 @@ import (
 	"comanda/internal/fault"
 )
 
-// noticeTTL is how long the e-mail to a former address is tried.
+// noticeTTL is how long an e-mail about a change of the account is tried.
 const noticeTTL = 24 * time.Hour
 
 // RequestEmail e-mails a code to the address that shall replace the actor's. It needs the current password: a stranger at

@@ -42,6 +42,7 @@ type GoogleFlow struct {
 	Nonce    string    `json:"n"`
 	Verifier string    `json:"v"`           // of PKCE
 	Link     int64     `json:"l,omitempty"` // account to connect; 0 to log in
+	Proof    string    `json:"p,omitempty"` // fingerprint of the password that was verified to connect it
 	Expires  time.Time `json:"e"`
 }
 
@@ -60,7 +61,8 @@ type GoogleStore interface {
 	FindGoogle(ctx context.Context, subject string) (u User, found bool, err error)
 	// CreateGoogle creates an active account and queues an e-mail. It returns ErrEmailTaken or ErrGoogleTaken.
 	CreateGoogle(ctx context.Context, u User, l Email) (User, error)
-	// LinkGoogle connects an account that is as was. A pending account becomes active and loses its password.
+	// LinkGoogle connects an account that is as was, also in its password. A pending account becomes active and loses its
+	// password.
 	LinkGoogle(ctx context.Context, was User, subject string, now time.Time) (User, error)
 	// UnlinkGoogle disconnects an account that has a password, or returns ErrGoogleOnly.
 	UnlinkGoogle(ctx context.Context, id int64, now time.Time) (User, error)
@@ -101,7 +103,7 @@ const googleFlowUse = "comanda google flow"
 
 // Start begins a login and returns the page at Google, and the flow for the browser to keep.
 func (g *Google) Start(ctx context.Context, c Caller) (url, flow string, err error) {
-	return g.start(ctx, c, 0)
+	return g.start(ctx, c, User{})
 }
 
 // StartLink begins to connect the actor's account. It needs the password: a stranger at an unlocked phone must not connect
@@ -113,15 +115,16 @@ func (g *Google) StartLink(ctx context.Context, actor authz.Actor, password stri
 	if authz.IsStaff(actor.Role) {
 		return "", "", ErrGoogleStaff
 	}
-	if _, _, err := g.Accounts.verifyCurrentPassword(ctx, actor, password); err != nil {
+	u, _, err := g.Accounts.verifyCurrentPassword(ctx, actor, password)
+	if err != nil {
 		return "", "", err
 	}
-	return g.start(ctx, c, actor.UserID)
+	return g.start(ctx, c, u)
 }
 
 // start returns Google's page and the encrypted flow. The browser stores the flow, so any process can finish the login. link
-// is the account to connect, or 0 for a login.
-func (g *Google) start(ctx context.Context, c Caller, link int64) (url, flow string, err error) {
+// is the account to connect, or the zero User for a login.
+func (g *Google) start(ctx context.Context, c Caller, link User) (url, flow string, err error) {
 	if g.Provider == nil {
 		return "", "", ErrGoogleOff
 	}
@@ -129,11 +132,12 @@ func (g *Google) start(ctx context.Context, c Caller, link int64) (url, flow str
 		return "", "", err
 	}
 	f := GoogleFlow{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Link: link,
+		State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Link: link.ID,
 		Expires: g.Accounts.Now().Add(GoogleFlowTTL),
 	}
-	if link != 0 {
+	if link.ID != 0 {
 		f.State += linkSuffix
+		f.Proof = g.passwordFingerprint(link)
 	}
 	if url, err = g.Provider.AuthURL(ctx, f); err != nil {
 		return "", "", err
@@ -151,6 +155,12 @@ const linkSuffix = ".link"
 
 func (g *Google) key() Key { return g.Accounts.Keys.Mail.Derive(googleFlowUse) }
 
+// passwordFingerprint identifies the current password of an account. A flow with another one began before the password was
+// replaced, perhaps by a person with the old one.
+func (g *Google) passwordFingerprint(u User) string {
+	return fingerprint(g.key(), "password", u.PasswordHash, fingerprintBytes)
+}
+
 // flow returns the flow that a browser has kept, if it belongs to a state and to an account.
 func (g *Google) flow(kept, state string, link int64) (f GoogleFlow, err error) {
 	text, err := Decrypt(g.key(), googleFlowUse, kept)
@@ -164,34 +174,33 @@ func (g *Google) flow(kept, state string, link int64) (f GoogleFlow, err error) 
 	return f, nil
 }
 
-// identity ends a flow at Google.
+// identity ends a flow at Google. It also returns the flow.
 func (g *Google) identity(
 	ctx context.Context, kept, state, code string, link int64, c Caller,
-) (id GoogleIdentity, err error) {
+) (id GoogleIdentity, f GoogleFlow, err error) {
 	if g.Provider == nil {
-		return id, ErrGoogleOff
+		return id, f, ErrGoogleOff
 	}
 	if err := g.Accounts.reserve(ctx, LimitGoogleIP, c.Network); err != nil {
-		return id, err
+		return id, f, err
 	}
-	f, err := g.flow(kept, state, link)
-	if err != nil {
-		return id, err
+	if f, err = g.flow(kept, state, link); err != nil {
+		return id, f, err
 	}
 	if id, err = g.Provider.Exchange(ctx, f, code); err != nil {
-		return id, err
+		return id, f, err
 	}
 	if email, ok := NormalizeEmail(id.Email); ok {
 		id.Email = email
 	} else {
 		id.Email, id.Verified = "", false
 	}
-	return id, nil
+	return id, f, nil
 }
 
 // Finish ends a login with the code of Google. The session is that of a login by password.
 func (g *Google) Finish(ctx context.Context, kept, state, code string, c Caller) (IssuedTokens, error) {
-	id, err := g.identity(ctx, kept, state, code, 0, c)
+	id, _, err := g.identity(ctx, kept, state, code, 0, c)
 	if err != nil {
 		return IssuedTokens{}, err
 	}
@@ -266,9 +275,10 @@ func mayUseGoogle(u User) error {
 	return nil
 }
 
-// FinishLink connects the actor's account, which StartLink has begun with the password.
+// FinishLink connects the actor's account, which StartLink has begun with the password. It refuses if the password was
+// replaced in between.
 func (g *Google) FinishLink(ctx context.Context, actor authz.Actor, kept, state, code string, c Caller) (User, error) {
-	id, err := g.identity(ctx, kept, state, code, actor.UserID, c)
+	id, f, err := g.identity(ctx, kept, state, code, actor.UserID, c)
 	if err != nil {
 		return User{}, err
 	}
@@ -278,6 +288,9 @@ func (g *Google) FinishLink(ctx context.Context, actor authz.Actor, kept, state,
 	}
 	if err := mayUseGoogle(u); err != nil {
 		return u, err
+	}
+	if f.Proof != g.passwordFingerprint(u) {
+		return u, ErrGoogleState
 	}
 	if u.GoogleID == id.Subject {
 		return u, nil

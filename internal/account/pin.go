@@ -51,8 +51,10 @@ type PinStore interface {
 	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none or
 	// MaxPinFailures attempts have failed.
 	TryPin(ctx context.Context, user int64) (hash string, err error)
-	// SetPin replaces an actor's own PIN. An empty hash removes it.
-	SetPin(ctx context.Context, by authz.Actor, hash string, now time.Time) error
+	// SetPin replaces an actor's own PIN. It returns ErrPassword if the account's password hash is not verified any more.
+	SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error
+	// RemovePin removes an actor's own PIN.
+	RemovePin(ctx context.Context, by authz.Actor, now time.Time) error
 	// Colleagues returns the staff with a usable PIN in one of the branches, or in all.
 	Colleagues(ctx context.Context, branches []int64, all bool) ([]Colleague, error)
 }
@@ -91,7 +93,8 @@ func (a *Service) SetPin(ctx context.Context, actor authz.Actor, password, pin s
 	if err := CheckPin(pin); err != nil {
 		return err
 	}
-	if _, _, err := a.verifyCurrentPassword(ctx, actor, password); err != nil {
+	_, p, err := a.verifyCurrentPassword(ctx, actor, password)
+	if err != nil {
 		return err
 	}
 	hash, err := a.Hasher.Hash(ctx, pin)
@@ -99,12 +102,12 @@ func (a *Service) SetPin(ctx context.Context, actor authz.Actor, password, pin s
 		return err
 	}
 	// A new PIN also resets the count of wrong ones.
-	return a.Pins.SetPin(ctx, actor, hash, a.Now())
+	return a.Pins.SetPin(ctx, actor, p.Hash, hash, a.Now())
 }
 
 // RemovePin removes an actor's PIN. If there is none, it does nothing.
 func (a *Service) RemovePin(ctx context.Context, actor authz.Actor) error {
-	return a.Pins.SetPin(ctx, actor, "", a.Now())
+	return a.Pins.RemovePin(ctx, actor, a.Now())
 }
 
 // Colleagues returns who may take over at the actor's device.

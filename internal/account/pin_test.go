@@ -212,6 +212,31 @@ func TestSetPin(t *testing.T) {
 	})
 }
 
+// A reset of the password deletes the PIN, and a PIN whose password was verified before the reset is not stored
+// (decision 85).
+func TestResetPassword_deletes_the_PIN(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		f := newTablet(t, h)
+		const email = "cook@example.com"
+		former := testenv.Must(f.Store.User(t.Context(), f.cook.ID))(t)
+		h.Clock.Advance(time.Minute)
+		testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, email, accounttest.Caller()))
+		testenv.NoError(t, h.ResetPassword(t.Context(), email, h.Code(t, email), "a password that is new", accounttest.Caller()))
+		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
+			t.Errorf("the PIN after a reset: error %v, want ErrPin", err)
+		}
+		all := h.Emails(t, email)
+		testenv.Equal(t, all[len(all)-1].Fields, map[string]string{account.FieldName: "", account.FieldPin: "1"})
+
+		by := former.Actor("a session")
+		if err := f.Store.SetPin(t.Context(), by, former.PasswordHash, "a hash", h.Clock.Now()); !errors.Is(err, account.ErrPassword) {
+			t.Errorf("a PIN of the former password: error %v, want ErrPassword", err)
+		}
+		testenv.NoError(t, f.Store.SetPin(t.Context(), by, testenv.Must(f.Store.User(t.Context(), f.cook.ID))(t).PasswordHash,
+			"a hash", h.Clock.Now()))
+	})
+}
+
 // Someone who manages people sets a PIN for a person without a password: it works at once, and sessions that began
 // with the one before end.
 func TestResetPin(t *testing.T) {

@@ -60,6 +60,8 @@ const (
 	TemplateEmailChange  = "email_change"  // code, name
 	TemplateEmailChanged = "email_changed" // address, name
 	TemplateNewDevice    = "new_device"    // device, name
+
+	TemplatePasswordReset = "password_reset" // google, name, pin
 )
 
 // Fields of e-mail templates.
@@ -69,7 +71,16 @@ const (
 
 	FieldAddress = "address" // the new e-mail address, with most of it hidden
 	FieldDevice  = "device"  // browser and system, such as "Chrome, Android"; may be empty
+	FieldGoogle  = "google"  // not empty if Google was disconnected
+	FieldPin     = "pin"     // not empty if a PIN was deleted
 )
+
+// With returns the e-mail with one more field.
+func (l Email) With(field, value string) Email {
+	l.Fields = maps.Clone(l.Fields)
+	l.Fields[field] = value
+	return l
+}
 
 const (
 	mailPurpose = "comanda mail code"

@@ -240,6 +240,24 @@ func TestGoogle_002_A13_link(t *testing.T) {
 	})
 }
 
+// A connection that began with the password before a reset is refused after it (decision 85).
+func TestGoogle_link_during_a_reset(t *testing.T) {
+	each(t, func(h *env) {
+		lan := h.CreateMember(h.t, "lan@example.com")
+		h.Clock.Advance(time.Minute)
+		url, flow, err := h.google.StartLink(h.t.Context(), actorOf(lan), accounttest.Password, accounttest.Caller())
+		testenv.NoError(h.t, err)
+		code, state := h.issuer.Agree(url, person("a stranger", "stranger@example.com", true))
+		testenv.NoError(h.t, h.RequestCode(h.t.Context(), account.Reset, lan.Email, accounttest.Caller()))
+		testenv.NoError(h.t, h.ResetPassword(h.t.Context(), lan.Email, h.Code(h.t, lan.Email), "another password", accounttest.Caller()))
+		_, err = h.google.FinishLink(h.t.Context(), actorOf(lan), flow, state, code, accounttest.Caller())
+		h.wantRefused("the password before", err, account.ErrGoogleState)
+		if _, found, err := h.Store.FindGoogle(h.t.Context(), "a stranger"); found || err != nil {
+			h.t.Errorf("connected: %t, %v", found, err)
+		}
+	})
+}
+
 // The end of a sign-in belongs to its start in the same browser: state, nonce, PKCE, client, audience, issuer, time
 // (002-A13).
 func TestGoogle_002_A13_refuses(t *testing.T) {

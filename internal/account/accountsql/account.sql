@@ -63,9 +63,11 @@ WHERE id = $1 AND status = 'PENDING'
 UPDATE app_user SET email = $2, updated_at = $3, version = version + 1 WHERE id = $1 AND status = 'ACTIVE'
 
 -- name: account_reset
--- The code was sent to the e-mail address, so a reset verifies the address as well.
+-- The code was sent to the e-mail address, so a reset verifies the address as well. A person with the old password may have
+-- connected Google.
 UPDATE app_user
-SET password = $2, failures = 0, registered = 1, status = 'ACTIVE', valid_from = $3, updated_at = $3, version = version + 1
+SET password = $2, google_id = NULL, failures = 0, registered = 1, status = 'ACTIVE', valid_from = $3, updated_at = $3,
+    version = version + 1
 WHERE id = $1 AND status <> 'DISABLED'
 
 -- name: account_select

@@ -8,6 +8,9 @@ UPDATE auth_otp SET attempts = attempts + 1
 WHERE purpose = $1 AND user_id = $2 AND attempts < $3 AND used_at IS NULL AND expires_at > $4
 RETURNING code_hash
 
+-- name: otp_cancel
+UPDATE auth_otp SET used_at = $3 WHERE purpose = $1 AND user_id = $2 AND used_at IS NULL
+
 -- name: otp_deadline_move
 UPDATE auth_otp SET sent_at = sent_at + $1, expires_at = expires_at + $1 WHERE used_at IS NULL
 

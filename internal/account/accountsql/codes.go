@@ -159,26 +159,65 @@ func (s *Accounts) ChangeEmail(
 	return used && err == nil, err
 }
 
-// ResetPassword uses a code up, sets a new password and ends all sessions.
+// ResetPassword uses a code up, sets a new password, removes all other credentials and ends all sessions.
 func (s *Accounts) ResetPassword(
-	ctx context.Context, c account.Code, now time.Time, passwordHash string, from account.Caller,
+	ctx context.Context, c account.Code, now time.Time, passwordHash string, from account.Caller, notice account.Email,
 ) (used bool, ended []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
-		// The code is locked before the account, in the order of Accounts.
+		// Codes are locked before the account, in the order of Accounts.
+		if _, err := tx.Exec(ctx, stmt("otp_cancel"), string(account.Move), c.UserID, now.UnixMilli()); err != nil {
+			return err
+		}
+		u, err := LockUser(ctx, tx, c.UserID)
+		if err != nil {
+			return err
+		}
 		n, err := tx.Exec(ctx, stmt("account_reset"), c.UserID, passwordHash, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err
 		}
 		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(c.UserID, 10))
+		pins, err := tx.Exec(ctx, stmt("pin_delete"), c.UserID)
+		if err != nil {
+			return err
+		}
 		if ended, err = EndSessions(ctx, tx, c.UserID, account.EndPassword, "", now); err != nil {
 			return err
 		}
-		return recordPassword(ctx, tx, authz.Actor{UserID: c.UserID, Request: from.Request, Address: from.Address}, now)
+		if err := QueueEmail(tx, now, resetNotice(notice, u.GoogleID != "", pins > 0)); err != nil {
+			return err
+		}
+		return recordReset(ctx, tx, u, from, now, pins > 0)
 	})
 	return used, ended, err
+}
+
+// resetNotice returns the e-mail about a reset with what was removed.
+func resetNotice(l account.Email, google, pin bool) account.Email {
+	if google {
+		l = l.With(account.FieldGoogle, "1")
+	}
+	if pin {
+		l = l.With(account.FieldPin, "1")
+	}
+	return l
+}
+
+// recordReset records the reset of a staff account in the audit log.
+func recordReset(ctx context.Context, tx sqldb.Tx, u account.User, from account.Caller, now time.Time, pin bool) error {
+	if !authz.IsStaff(u.Role) {
+		return nil
+	}
+	by := u.Actor("")
+	by.Request, by.Address = from.Request, from.Address
+	e := audit.NewEntry(by, now, audit.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0)
+	if err := auditsql.Record(ctx, tx, e); err != nil || !pin {
+		return err
+	}
+	return recordPin(ctx, tx, by, now)
 }
 
 // consumeCode uses a code up. Of concurrent calls one returns true.
@@ -187,8 +226,8 @@ func consumeCode(ctx context.Context, tx sqldb.Tx, c account.Code, now time.Time
 	return n == 1, err
 }
 
-// recordPassword records a password change of a staff account in the audit log, made within a session or, by a code,
-// without one. Members are not recorded.
+// recordPassword records a password change of a staff account in the audit log, made within a session. Members are not
+// recorded.
 func recordPassword(ctx context.Context, tx sqldb.Tx, actor authz.Actor, now time.Time) error {
 	// The account is read here, because its stored role decides whether it is staff.
 	u, err := oneUser(ctx, tx, stmt("account_select"), actor.UserID)

@@ -47,7 +47,7 @@ func (s *Accounts) LinkGoogle(
 			return err
 		}
 		if u.Status != was.Status || u.Email != was.Email || u.Registered != was.Registered || u.GoogleID != was.GoogleID ||
-			authz.IsStaff(u.Role) {
+			u.PasswordHash != was.PasswordHash || authz.IsStaff(u.Role) {
 			return account.ErrGoogleTaken
 		}
 		set := stmt("google_set")
@@ -106,24 +106,40 @@ func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	return hash, err
 }
 
-// SetPin sets or removes an actor's PIN. It locks the account first, as Begin does before it reads the PIN.
-func (s *Accounts) SetPin(ctx context.Context, by authz.Actor, hash string, now time.Time) error {
+// SetPin sets an actor's PIN. It locks the account first, as Begin does before it reads the PIN. The password was verified
+// before: a reset since then must not leave a PIN of the old password.
+func (s *Accounts) SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		u, err := LockUser(ctx, tx, by.UserID)
+		if err != nil {
+			return err
+		}
+		if u.PasswordHash != verified {
+			return account.ErrPassword
+		}
+		tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
+		return recordPin(ctx, tx, by, now)
+	})
+}
+
+// RemovePin removes an actor's PIN.
+func (s *Accounts) RemovePin(ctx context.Context, by authz.Actor, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := LockUser(ctx, tx, by.UserID); err != nil {
 			return err
 		}
-		if hash == "" {
-			n, err := tx.Exec(ctx, stmt("pin_delete"), by.UserID)
-			// Without a PIN nothing changed, so there is nothing to audit.
-			if err != nil || n == 0 {
-				return err
-			}
-		} else {
-			tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
+		n, err := tx.Exec(ctx, stmt("pin_delete"), by.UserID)
+		// Without a PIN nothing changed, so there is nothing to audit.
+		if err != nil || n == 0 {
+			return err
 		}
-		return auditsql.Record(ctx, tx,
-			audit.NewEntry(by, now, audit.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
+		return recordPin(ctx, tx, by, now)
 	})
+}
+
+// recordPin records a change of an actor's own PIN in the audit log.
+func recordPin(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) error {
+	return auditsql.Record(ctx, tx, audit.NewEntry(by, now, audit.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
 }
 
 // Colleagues returns the staff with a usable PIN.

@@ -25,7 +25,8 @@ test('an unknown state is not shown as healthy', () => {
 })
 
 test.each([
-  ['order_paid', 'Receipt'], ['verify', 'Code for the e-mail address'], ['of_a_newer_server', 'of_a_newer_server'],
+  ['order_paid', 'Receipt'], ['verify', 'Code for the e-mail address'], ['password_reset', 'Password reset'],
+  ['of_a_newer_server', 'of_a_newer_server'],
 ])('the e-mail %s is called %s', (template, want) => {
   expect(emailTitle({ template })).toBe(want)
 })
