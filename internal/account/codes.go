@@ -222,10 +222,7 @@ func (a *Service) ResetPassword(ctx context.Context, email, code, password strin
 		return err // the code stays valid when the hasher is busy
 	}
 	now := a.Now()
-	used, ended, err := a.Codes.ResetPassword(ctx, kept, now, hash, c, Email{
-		To: u.Email, Template: TemplatePasswordReset, Locale: c.Locale, Expires: now.Add(noticeTTL),
-		Fields: map[string]string{FieldName: u.Greeting()},
-	})
+	used, ended, err := a.Codes.ResetPassword(ctx, kept, now, hash, c, u.notice(TemplatePasswordReset, c.Locale, now))
 	if err := a.finishCode(ctx, kept, used, err); err != nil {
 		return err
 	}

@@ -254,7 +254,7 @@ func TestResetPassword_removes_other_credentials(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		was := h.CreateMember(t, lan)
 		was = testenv.Must(h.Me(t.Context(), authz.Actor{UserID: was.ID}))(t)
-		testenv.Must(h.Store.LinkGoogle(t.Context(), was, "a stranger", h.Clock.Now()))(t)
+		testenv.Must(h.Store.LinkGoogle(t.Context(), was, account.GoogleLink{Subject: "a stranger", By: was.Actor(""), Now: h.Clock.Now()}))(t)
 		g := h.MustLogin(t, lan)
 		testenv.NoError(t, h.RequestEmail(t.Context(), g.User.Actor(g.Session.ID), accounttest.Password, minh, accounttest.Caller()))
 		move := h.Code(t, minh)

@@ -15,6 +15,14 @@ import (
 // noticeTTL is how long an e-mail about a change of the account is tried.
 const noticeTTL = 24 * time.Hour
 
+// notice returns the e-mail about a change of an account.
+func (u User) notice(template, locale string, now time.Time) Email {
+	return Email{
+		To: u.Email, Template: template, Locale: locale, Expires: now.Add(noticeTTL),
+		Fields: map[string]string{FieldName: u.Greeting()},
+	}
+}
+
 // RequestEmail e-mails a code to the address that shall replace the actor's. It needs the current password: a stranger at
 // an unlocked phone must not take the account over. For an address that another account has, the response is the same and no
 // e-mail is sent, because the response must not reveal who has an account (S7).

@@ -62,10 +62,19 @@ type GoogleStore interface {
 	// CreateGoogle creates an active account and queues an e-mail. It returns ErrEmailTaken or ErrGoogleTaken.
 	CreateGoogle(ctx context.Context, u User, l Email) (User, error)
 	// LinkGoogle connects an account that is as was, also in its password. A pending account becomes active and loses its
-	// password.
-	LinkGoogle(ctx context.Context, was User, subject string, now time.Time) (User, error)
-	// UnlinkGoogle disconnects an account that has a password, or returns ErrGoogleOnly.
-	UnlinkGoogle(ctx context.Context, id int64, now time.Time) (User, error)
+	// password. It writes the audit log and queues the e-mail.
+	LinkGoogle(ctx context.Context, was User, l GoogleLink) (User, error)
+	// UnlinkGoogle disconnects the actor's account, or returns ErrGoogleOnly if it has no password. It writes the audit log
+	// and queues the e-mail, unless the account is not connected.
+	UnlinkGoogle(ctx context.Context, by authz.Actor, now time.Time, notice Email) (User, error)
+}
+
+// GoogleLink is a connection to be stored.
+type GoogleLink struct {
+	Subject string
+	By      authz.Actor
+	Now     time.Time
+	Notice  Email // to the person; not sent without an address
 }
 
 // Errors of signing in with Google.
@@ -245,7 +254,9 @@ func (g *Google) account(ctx context.Context, id GoogleIdentity, c Caller) (User
 		if u.Status == Active && (!u.Registered || !id.authoritative()) || u.GoogleID != "" {
 			return u, ErrGoogleLink
 		}
-		return g.Store.LinkGoogle(ctx, u, id.Subject, now)
+		by := u.Actor("")
+		by.Request, by.Address = c.Request, c.Address
+		return g.link(ctx, u, id.Subject, by, c)
 	}
 	if err := g.Accounts.reserve(ctx, LimitRegisterIP, c.Network); err != nil {
 		return u, err
@@ -261,6 +272,14 @@ func (g *Google) account(ctx context.Context, id GoogleIdentity, c Caller) (User
 	return g.Store.CreateGoogle(ctx, u, Email{
 		To: u.Email, Template: TemplateWelcome, Locale: c.Locale, Expires: now.Add(welcomeTTL),
 		Fields: map[string]string{FieldName: u.Greeting()},
+	})
+}
+
+// link connects an account and notifies its person.
+func (g *Google) link(ctx context.Context, u User, subject string, by authz.Actor, c Caller) (User, error) {
+	now := g.Accounts.Now()
+	return g.Store.LinkGoogle(ctx, u, GoogleLink{
+		Subject: subject, By: by, Now: now, Notice: u.notice(TemplateGoogleConnected, c.Locale, now),
 	})
 }
 
@@ -295,11 +314,11 @@ func (g *Google) FinishLink(ctx context.Context, actor authz.Actor, kept, state,
 	if u.GoogleID == id.Subject {
 		return u, nil
 	}
-	return g.Store.LinkGoogle(ctx, u, id.Subject, g.Accounts.Now())
+	return g.link(ctx, u, id.Subject, actor, c)
 }
 
 // Unlink disconnects the actor's account. It needs the password, with which the account is used from then on.
-func (g *Google) Unlink(ctx context.Context, actor authz.Actor, password string) (User, error) {
+func (g *Google) Unlink(ctx context.Context, actor authz.Actor, password string, c Caller) (User, error) {
 	u, err := g.Accounts.Users.User(ctx, actor.UserID)
 	switch {
 	case err != nil:
@@ -312,5 +331,6 @@ func (g *Google) Unlink(ctx context.Context, actor authz.Actor, password string)
 	if _, _, err := g.Accounts.verifyCurrentPassword(ctx, actor, password); err != nil {
 		return u, err
 	}
-	return g.Store.UnlinkGoogle(ctx, u.ID, g.Accounts.Now())
+	now := g.Accounts.Now()
+	return g.Store.UnlinkGoogle(ctx, actor, now, u.notice(TemplateGoogleDisconnected, c.Locale, now))
 }

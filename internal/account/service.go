@@ -62,6 +62,9 @@ const (
 	TemplateNewDevice    = "new_device"    // device, name
 
 	TemplatePasswordReset = "password_reset" // google, name, pin
+
+	TemplateGoogleConnected    = "google_connected"    // name
+	TemplateGoogleDisconnected = "google_disconnected" // name
 )
 
 // Fields of e-mail templates.

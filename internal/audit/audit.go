@@ -85,6 +85,8 @@ const (
 
 	ActionOptionGroupEdited  = "option_group_edited"
 	ActionOptionGroupRetired = "option_group_retired"
+	ActionGoogleConnected    = "authn_google_connect"
+	ActionGoogleDisconnected = "authn_google_disconnect"
 
 	ActionTableRotated    = "table_rotated"
 	ActionTableCreated    = "table_created"

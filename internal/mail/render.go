@@ -20,7 +20,10 @@ func Locales() []string { return []string{"vi", "zh-TW", "en"} }
 
 // Templates returns the names of all templates.
 func Templates() []string {
-	account := []string{"verify", "reset", "welcome", "email_change", "email_changed", "new_device", "password_reset"}
+	account := []string{
+		"verify", "reset", "welcome", "email_change", "email_changed", "new_device", "password_reset", "google_connected",
+		"google_disconnected",
+	}
 	return slices.Concat(account, []string{"test"}, OrderTemplates(), MailingTemplates())
 }
 

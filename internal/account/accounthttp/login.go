@@ -134,10 +134,14 @@ func (m *googleRoutes) finishLink(ctx context.Context, in *googleFinishLinkIn) (
 	return &googleLinked{GoogleCookieOut{[]http.Cookie{m.cookie("")}}, accountOf(u)}, nil
 }
 
-type googleUnlinkIn struct{ Body googlePasswordBody }
+type googleUnlinkIn struct {
+	CallerIn
+
+	Body googlePasswordBody
+}
 
 func (m *googleRoutes) unlink(ctx context.Context, in *googleUnlinkIn) (Account, error) {
-	return accountResult(m.google.Unlink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword)))
+	return accountResult(m.google.Unlink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
 }
 
 // registerPins registers the routes by which staff take over a shared tablet.

@@ -2,6 +2,8 @@ package accountoidc_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/account/accountoidc"
 	"comanda/internal/account/accounttest"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -228,15 +232,60 @@ func TestGoogle_002_A13_link(t *testing.T) {
 		minh := h.mustEnter(person("minh", "minh@example.com", true))
 		_, err = link(person("minh", "x@example.com", true))
 		h.wantRefused("the person of another account", err, account.ErrGoogleTaken)
-		_, err = h.google.Unlink(h.t.Context(), actorOf(lan), "not the password")
+		_, err = h.google.Unlink(h.t.Context(), actorOf(lan), "not the password", accounttest.Caller())
 		h.wantRefused("a wrong password", err, account.ErrPassword)
 		for range 2 {
-			if u := testenv.Must(h.google.Unlink(h.t.Context(), actorOf(lan), accounttest.Password))(h.t); u.GoogleID != "" {
+			if u := testenv.Must(h.google.Unlink(h.t.Context(), actorOf(lan), accounttest.Password, accounttest.Caller()))(h.t); u.GoogleID != "" {
 				h.t.Errorf("still connected: %+v", u)
 			}
 		}
-		_, err = h.google.Unlink(h.t.Context(), actorOf(minh), "x")
+		_, err = h.google.Unlink(h.t.Context(), actorOf(minh), "x", accounttest.Caller())
 		h.wantRefused("an account without a password", err, account.ErrGoogleOnly)
+		h.wantNotices(lan, account.TemplateGoogleConnected, account.TemplateGoogleDisconnected)
+		h.wantAudited(lan, audit.ActionGoogleConnected, audit.ActionGoogleDisconnected)
+	})
+}
+
+// wantNotices compares the e-mails to an account after its welcome.
+func (h *env) wantNotices(u account.User, want ...string) {
+	h.t.Helper()
+	var got []string
+	for _, l := range h.Emails(h.t, u.Email) {
+		if l.Template != account.TemplateVerify && l.Template != account.TemplateWelcome {
+			got = append(got, l.Template)
+		}
+	}
+	testenv.Equal(h.t, got, want)
+}
+
+// wantAudited compares the actions of an account about itself in the audit log.
+func (h *env) wantAudited(u account.User, want ...string) {
+	h.t.Helper()
+	all, _ := testenv.Must2(auditsql.NewLog(h.DB).Entries(h.t.Context(), audit.Filter{
+		EveryBranch: true, To: h.Clock.Now().Add(time.Hour), Limit: 10,
+	}))(h.t)
+	var got []string
+	for _, e := range slices.Backward(all) {
+		if self := fmt.Sprintf("user:%d", u.ID); e.Actor == self && e.Subject == self {
+			got = append(got, e.Action)
+		}
+	}
+	testenv.Equal(h.t, got, want)
+}
+
+// Each change of the connection is reported to the person and recorded, whether the login or a reset makes it.
+func TestGoogle_changes_are_reported(t *testing.T) {
+	each(t, func(h *env) {
+		lan := h.CreateMember(h.t, "lan@gmail.com")
+		h.mustEnter(person("lan", "lan@gmail.com", true))
+		h.mustEnter(person("lan", "lan@gmail.com", true))
+		h.wantNotices(lan, account.TemplateGoogleConnected)
+		h.wantAudited(lan, audit.ActionGoogleConnected)
+		h.Clock.Advance(time.Minute)
+		testenv.NoError(h.t, h.RequestCode(h.t.Context(), account.Reset, lan.Email, accounttest.Caller()))
+		testenv.NoError(h.t, h.ResetPassword(h.t.Context(), lan.Email, h.Code(h.t, lan.Email), "another password", accounttest.Caller()))
+		h.wantNotices(lan, account.TemplateGoogleConnected, account.TemplateReset, account.TemplatePasswordReset)
+		h.wantAudited(lan, audit.ActionGoogleConnected, audit.ActionGoogleDisconnected)
 	})
 }
 

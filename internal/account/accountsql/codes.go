@@ -206,13 +206,18 @@ func resetNotice(l account.Email, google, pin bool) account.Email {
 	return l
 }
 
-// recordReset records the reset of a staff account in the audit log.
+// recordReset records a reset in the audit log: that of staff, and that Google was disconnected. u is the account before it.
 func recordReset(ctx context.Context, tx sqldb.Tx, u account.User, from account.Caller, now time.Time, pin bool) error {
+	by := u.Actor("")
+	by.Request, by.Address = from.Request, from.Address
+	if u.GoogleID != "" {
+		if err := recordGoogle(ctx, tx, by, now, audit.ActionGoogleDisconnected, u.ID); err != nil {
+			return err
+		}
+	}
 	if !authz.IsStaff(u.Role) {
 		return nil
 	}
-	by := u.Actor("")
-	by.Request, by.Address = from.Request, from.Address
 	e := audit.NewEntry(by, now, audit.ActionPassword, "user", strconv.FormatInt(u.ID, 10), 0)
 	if err := auditsql.Record(ctx, tx, e); err != nil || !pin {
 		return err

@@ -38,9 +38,7 @@ func (s *Accounts) CreateGoogle(ctx context.Context, u account.User, l account.E
 }
 
 // LinkGoogle implements account.GoogleStore.
-func (s *Accounts) LinkGoogle(
-	ctx context.Context, was account.User, subject string, now time.Time,
-) (u account.User, err error) {
+func (s *Accounts) LinkGoogle(ctx context.Context, was account.User, l account.GoogleLink) (u account.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The rule was decided on what was read before; an account that has changed since is decided again.
 		if u, err = LockUser(ctx, tx, was.ID); err != nil {
@@ -54,34 +52,58 @@ func (s *Accounts) LinkGoogle(
 		if u.Status == account.Pending {
 			set = stmt("google_activate")
 		}
-		if _, err := tx.Exec(ctx, set, u.ID, subject, now.UnixMilli()); err != nil {
+		if _, err := tx.Exec(ctx, set, u.ID, l.Subject, l.Now.UnixMilli()); err != nil {
 			return err
 		}
-		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(u.ID, 10))
+		if err := finishGoogle(ctx, tx, l.By, l.Now, audit.ActionGoogleConnected, u.ID, l.Notice); err != nil {
+			return err
+		}
 		u, err = oneUser(ctx, tx, stmt("account_select"), u.ID)
 		return err
 	})
-	was.GoogleID = subject
+	was.GoogleID = l.Subject
 	return u, s.googleError(ctx, was, err)
 }
 
 // UnlinkGoogle implements account.GoogleStore.
-func (s *Accounts) UnlinkGoogle(ctx context.Context, id int64, now time.Time) (u account.User, err error) {
+func (s *Accounts) UnlinkGoogle(
+	ctx context.Context, by authz.Actor, now time.Time, notice account.Email,
+) (u account.User, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		if u, err = LockUser(ctx, tx, id); err != nil {
+		if u, err = LockUser(ctx, tx, by.UserID); err != nil || u.GoogleID == "" {
 			return err
 		}
 		if u.PasswordHash == "" {
 			return account.ErrGoogleOnly
 		}
-		if _, err := tx.Exec(ctx, stmt("google_set"), id, nil, now.UnixMilli()); err != nil {
+		if _, err := tx.Exec(ctx, stmt("google_set"), u.ID, nil, now.UnixMilli()); err != nil {
 			return err
 		}
-		documentsql.Changed(tx, now, userEntity, strconv.FormatInt(id, 10))
-		u, err = oneUser(ctx, tx, stmt("account_select"), id)
+		if err := finishGoogle(ctx, tx, by, now, audit.ActionGoogleDisconnected, u.ID, notice); err != nil {
+			return err
+		}
+		u, err = oneUser(ctx, tx, stmt("account_select"), u.ID)
 		return err
 	})
 	return u, err
+}
+
+// finishGoogle finishes a change of the connection to Google: the document, the e-mail and the audit log.
+func finishGoogle(
+	ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time, action string, user int64, notice account.Email,
+) error {
+	documentsql.Changed(tx, now, userEntity, strconv.FormatInt(user, 10))
+	if notice.To != "" {
+		if err := QueueEmail(tx, now, notice); err != nil {
+			return err
+		}
+	}
+	return recordGoogle(ctx, tx, by, now, action, user)
+}
+
+// recordGoogle records a change of the connection to Google in the audit log, also of members: it is a way to log in.
+func recordGoogle(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time, action string, user int64) error {
+	return auditsql.Record(ctx, tx, audit.NewEntry(by, now, action, "user", strconv.FormatInt(user, 10), 0))
 }
 
 // googleError translates sqldb.ErrUnique: of the id at Google, or of another value.

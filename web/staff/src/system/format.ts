@@ -57,7 +57,8 @@ export function longestSets(families: Pick<Schemas['KeyauditFamily'], 'longest'>
 // The templates that this release knows. One of a newer server is shown by its name.
 const templates = [
   'order_received', 'order_paid', 'order_canceled', 'order_expired', 'order_refunded', 'order_ready', 'verify', 'reset', 'welcome',
-  'email_change', 'email_changed', 'new_device', 'password_reset', 'news', 'reminder',
+  'email_change', 'email_changed', 'new_device', 'password_reset', 'google_connected', 'google_disconnected', 'news',
+  'reminder',
 ]
 
 /** What an e-mail is about. */
