@@ -12,7 +12,6 @@ import (
 	"comanda/internal/clock"
 	"comanda/internal/event/inbox"
 	"comanda/internal/event/outbox"
-	"comanda/internal/mailing/mailingsql"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/worker"
 )
@@ -262,7 +261,7 @@ func (k *Core) purge(ctx context.Context) error {
 	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
 		return err
 	}
-	if err := mailingsql.New(k.DB).Purge(ctx, now.Add(-keepPreviews)); err != nil {
+	if err := k.purgeMailings(ctx, now); err != nil {
 		return err
 	}
 	if err := k.purgeViews(ctx, now); err != nil {

@@ -138,6 +138,18 @@ const registerPath = "/shop/verify"
 // keepPreviews is how long previews of mailings stay.
 const keepPreviews = 7 * 24 * time.Hour
 
+// keepRecipients is how long the recipients of a finished mailing stay. It is longer than a failed e-mail can be sent again.
+const keepRecipients = 30 * 24 * time.Hour
+
+// purgeMailings deletes previews and recipients of mailings past their retention.
+func (k *Core) purgeMailings(ctx context.Context, now time.Time) error {
+	store := mailingsql.New(k.DB)
+	if err := store.Purge(ctx, now.Add(-keepPreviews)); err != nil {
+		return err
+	}
+	return store.PurgeRecipients(ctx, now.Add(-keepRecipients))
+}
+
 // canSendMailings returns the reason why the restaurant cannot send mailings, or nil.
 func (k *Core) canSendMailings() error {
 	c := k.house.Load().config

@@ -19,7 +19,12 @@ WHERE r.name = 'USER' AND u.status <> 'DISABLED'
     WHERE p.user_id = u.id AND g.kind = 'REMINDER' AND g.preview = 0))
 
 -- fragment: mailing_columns
-m.id, m.kind, m.preview, m.segment, m.texts, m.state, m.matched, m.excluded, m.created_at, m.created_by, m.finished_at
+m.id, m.kind, m.preview, m.segment, m.texts, m.state, m.matched, m.excluded, m.purged_sent, m.purged_failed, m.purged_skipped,
+m.created_at, m.created_by, m.finished_at
+
+-- fragment: purgeable
+-- A member who has not finished the registration is reminded once (N3), so the row that proves it stays until then.
+(p.state <> 'QUEUED' AND (m.kind <> 'REMINDER' OR u.status <> 'PENDING'))
 
 -- name: segment_count
 SELECT COUNT(*), COALESCE(SUM(CASE WHEN @gets_news THEN 1 ELSE 0 END), 0),
@@ -113,6 +118,27 @@ WHERE state = 'SENDING' AND expanded = 1
 
 -- name: mailing_purge
 DELETE FROM mailing WHERE preview = 1 AND created_at < $1
+
+-- name: mailing_purgeable
+SELECT m.id FROM mailing m
+WHERE m.preview = 0 AND m.finished_at < $1 AND EXISTS (
+    SELECT 1 FROM mailing_recipient p JOIN app_user u ON u.id = p.user_id WHERE p.mailing_id = m.id AND @purgeable)
+ORDER BY m.id LIMIT 1
+
+-- name: recipient_purge
+DELETE FROM mailing_recipient
+WHERE mail_id IN (
+    SELECT p.mail_id FROM mailing_recipient p
+    JOIN mailing m ON m.id = p.mailing_id
+    JOIN app_user u ON u.id = p.user_id
+    WHERE p.mailing_id = $1 AND @purgeable
+    LIMIT $2)
+RETURNING state
+
+-- name: mailing_purged
+UPDATE mailing
+SET purged_sent = purged_sent + $2, purged_failed = purged_failed + $3, purged_skipped = purged_skipped + $4
+WHERE id = $1
 
 -- name: mailing_deadline_move
 UPDATE mailing SET next_at = next_at + $1 WHERE state = 'SENDING'

@@ -189,11 +189,11 @@ func (s *Store) Preview(ctx context.Context, by authz.Actor, m mailing.Mailing, 
 	})
 }
 
-// columns are the fields of mailing_columns.
+// columns are the fields of mailing_columns. The counts are those of purged recipients; addCounts adds the others.
 func columns(m *mailing.Mailing) []any {
 	return []any{
 		&m.ID, &m.Kind, sqldb.Bool(&m.Preview), sqldb.JSON(&m.Segment), sqldb.JSON(&m.Texts), &m.State, &m.Matched, &m.Excluded,
-		sqldb.Time(&m.CreatedAt), &m.CreatedBy, sqldb.Time(&m.FinishedAt),
+		&m.Delivered, &m.Failed, &m.Skipped, sqldb.Time(&m.CreatedAt), &m.CreatedBy, sqldb.Time(&m.FinishedAt),
 	}
 }
 
@@ -210,7 +210,9 @@ func (s *Store) Mailings(ctx context.Context, limit, offset int) ([]mailing.Mail
 func (s *Store) addCounts(ctx context.Context, all []mailing.Mailing) error {
 	at := map[string]*mailing.Mailing{}
 	for i := range all {
-		at[all[i].ID] = &all[i]
+		m := &all[i]
+		m.Queued = m.Delivered + m.Failed + m.Skipped
+		at[m.ID] = m
 	}
 	ids := seq.Map(all, func(m mailing.Mailing) string { return m.ID })
 	return sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
@@ -223,11 +225,11 @@ func (s *Store) addCounts(ctx context.Context, all []mailing.Mailing) error {
 		m.Queued += n
 		switch state {
 		case "SENT":
-			m.Delivered = n
+			m.Delivered += n
 		case "FAILED":
-			m.Failed = n
+			m.Failed += n
 		case "SKIPPED":
-			m.Skipped = n
+			m.Skipped += n
 		}
 		return nil
 	}, stmt("recipient_counts"), sqldb.IDs(ids))
@@ -273,6 +275,43 @@ func (s *Store) Recipient(ctx context.Context, mailID string) (r mailing.Recipie
 func (s *Store) Purge(ctx context.Context, before time.Time) error {
 	_, err := s.db.Exec(ctx, stmt("mailing_purge"), before.UnixMilli())
 	return err
+}
+
+// purgeLimit is how many recipients one transaction deletes, so that its locks are short.
+const purgeLimit = 2000
+
+// PurgeRecipients deletes the recipients of mailings that finished before a time, and adds them to the counts of their
+// mailings. A reminder to a member who has still not finished the registration stays (N3).
+func (s *Store) PurgeRecipients(ctx context.Context, before time.Time) error {
+	for {
+		id, found, err := sqldb.One(ctx, s.db, sqldb.Value[string], stmt("mailing_purgeable"), before.UnixMilli())
+		if err != nil || !found {
+			return err
+		}
+		if err := s.purgeRecipients(ctx, id); err != nil {
+			return err
+		}
+	}
+}
+
+// purgeRecipients deletes some recipients of a mailing. Its lock makes concurrent processes wait.
+func (s *Store) purgeRecipients(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		var m mailing.Mailing
+		if found, err := sqldb.Read(ctx, tx, columns(&m), stmt("mailing_lock"), id); err != nil || !found {
+			return err
+		}
+		states, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("recipient_purge"), id, purgeLimit)
+		if err != nil {
+			return err
+		}
+		n := map[string]int64{}
+		for _, state := range states {
+			n[state]++
+		}
+		tx.QueueExactly(1, stmt("mailing_purged"), id, n["SENT"], n["FAILED"], n["SKIPPED"])
+		return nil
+	})
 }
 
 // MoveDeadlines shifts the times at which mailings continue after the deciding clock was set by that much.
