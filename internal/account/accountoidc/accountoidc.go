@@ -39,9 +39,16 @@ type Provider struct {
 	config Config
 	client *http.Client
 
-	mu       sync.Mutex
+	mu     sync.Mutex // held for a moment only, never while the issuer is asked
+	latest *discovery // nil before the first
+}
+
+// discovery is one request of the issuer's configuration. Its callers share it.
+type discovery struct {
+	done     chan struct{} // closed at its end; the other fields are set by then
 	found    *oidc.Provider
-	failedAt time.Time // of the last discovery; zero after a success
+	err      error
+	failedAt time.Time // its end
 }
 
 // New returns a provider. It sends nothing.
@@ -49,25 +56,48 @@ func New(c Config) *Provider {
 	return &Provider{config: c, client: &http.Client{Timeout: timeout, Transport: http.DefaultTransport}}
 }
 
-// discover returns the issuer's configuration. The key set keeps its context, which therefore never ends; the client limits
-// its requests.
-func (p *Provider) discover() (*oidc.Provider, error) {
+// discover returns the issuer's configuration. A caller waits until its context or the discovery ends, and the client limits
+// the discovery.
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	d := p.discovery()
+	select {
+	case <-d.done:
+		return d.found, d.err
+	case <-ctx.Done():
+		return nil, account.ErrGoogleUnavailable.Because(ctx.Err())
+	}
+}
+
+// discovery returns the latest discovery, or starts one if there is none or the latest failed a while ago. It continues
+// without the caller that started it, because others wait for it.
+func (p *Provider) discovery() *discovery {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
+	if d := p.latest; d != nil && !p.failedBefore(d) {
+		return d
 	}
-	now := p.config.Now()
-	if !p.failedAt.IsZero() && now.Before(p.failedAt.Add(retryAfter)) {
-		return nil, account.ErrGoogleUnavailable
+	d := &discovery{done: make(chan struct{})}
+	p.latest = d
+	go func() {
+		defer close(d.done)
+		// The key set keeps this context, which therefore never ends.
+		found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.client), p.config.Issuer)
+		if d.found = found; err != nil {
+			d.found, d.err, d.failedAt = nil, account.ErrGoogleUnavailable.Because(err), p.config.Now()
+		}
+	}()
+	return d
+}
+
+// failedBefore reports whether a discovery failed at least retryAfter ago. The time counts from its end: one that fails by
+// its timeout has taken as long already.
+func (p *Provider) failedBefore(d *discovery) bool {
+	select {
+	case <-d.done:
+		return d.err != nil && !p.config.Now().Before(d.failedAt.Add(retryAfter))
+	default:
+		return false
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.client), p.config.Issuer)
-	if err != nil {
-		p.failedAt = now
-		return nil, account.ErrGoogleUnavailable.Because(err)
-	}
-	p.found, p.failedAt = found, time.Time{}
-	return found, nil
 }
 
 func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
@@ -78,8 +108,8 @@ func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
 }
 
 // AuthURL implements account.GoogleProvider.
-func (p *Provider) AuthURL(_ context.Context, f account.GoogleFlow) (string, error) {
-	found, err := p.discover()
+func (p *Provider) AuthURL(ctx context.Context, f account.GoogleFlow) (string, error) {
+	found, err := p.discover(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +118,7 @@ func (p *Provider) AuthURL(_ context.Context, f account.GoogleFlow) (string, err
 
 // Exchange implements account.GoogleProvider.
 func (p *Provider) Exchange(ctx context.Context, f account.GoogleFlow, code string) (id account.GoogleIdentity, err error) {
-	found, err := p.discover()
+	found, err := p.discover(ctx)
 	if err != nil {
 		return id, err
 	}

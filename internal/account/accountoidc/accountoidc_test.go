@@ -1,11 +1,15 @@
 package accountoidc_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -352,6 +356,54 @@ func TestGoogle_002_A13_refuses(t *testing.T) {
 	}
 	h.issuer.Change(nil)
 	h.mustEnter(who)
+}
+
+// All sign-ins share one discovery of a slow issuer. Each ends with its request, and after a failure none starts another one for
+// five seconds.
+func TestProvider_slow_discovery(t *testing.T) {
+	clock := testenv.NewClock()
+	arrived, answer := make(chan struct{}, 10), make(chan struct{})
+	var slow atomic.Bool
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		select {
+		case <-answer:
+		case <-ctx.Done():
+			slow.Store(true)
+		}
+		clock.Advance(time.Minute)
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	t.Cleanup(issuer.Close)
+	p := accountoidc.New(accountoidc.Config{Issuer: issuer.URL, RedirectURL: func() string { return "" }, Now: clock.Now})
+	enter := func(ctx context.Context) error {
+		_, err := p.AuthURL(ctx, account.GoogleFlow{})
+		return err
+	}
+	results := make(chan error, 4)
+	for range cap(results) {
+		go func() { results <- enter(t.Context()) }()
+	}
+	<-arrived
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := enter(ctx); !errors.Is(err, account.ErrGoogleUnavailable) || slow.Load() {
+		t.Errorf("a sign-in whose request has ended: %v, after the discovery: %t", err, slow.Load())
+	}
+	close(answer)
+	for range cap(results) {
+		if err := <-results; !errors.Is(err, account.ErrGoogleUnavailable) {
+			t.Errorf("a failed discovery: %v", err)
+		}
+	}
+	for _, again := range []int{0, 1} { // at once, and five seconds later
+		if err := enter(t.Context()); !errors.Is(err, account.ErrGoogleUnavailable) || len(arrived) != again {
+			t.Errorf("after a failure: %v and %d more requests, want %d", err, len(arrived), again)
+		}
+		clock.Advance(5 * time.Second)
+	}
 }
 
 // An issuer that cannot be reached fails the sign-in only, and is asked again later; a process that starts does not wait
