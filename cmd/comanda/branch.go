@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -116,15 +117,19 @@ func (c *cli) listBranches() *cobra.Command {
 			}
 			now := k.DB.Now()
 			list := seq.Map(all, func(b catalog.Branch) any { return cataloghttp.BranchJSON(b, now) })
-			return result{value: list, text: func(w io.Writer) {
-				printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", all, func(w io.Writer, b catalog.Branch) {
-					fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, b.Country, b.Currency, b.Timezone, b.Open)
-				})
-			}}, nil
+			return result{value: list, text: func(w io.Writer) { printBranches(w, all) }}, nil
 		}),
 	}
 	cmd.Flags().BoolVar(&retired, "retired", false, "list those that are no longer in use instead")
 	return cmd
+}
+
+// printBranches writes branches as a table. A branch without a country has a dash: an empty cell looks like one that was not
+// read.
+func printBranches(w io.Writer, all []catalog.Branch) {
+	printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", all, func(w io.Writer, b catalog.Branch) {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, cmp.Or(b.Country, "-"), b.Currency, b.Timezone, b.Open)
+	})
 }
 
 func (c *cli) setBranch() *cobra.Command {
