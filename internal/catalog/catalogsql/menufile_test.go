@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -160,6 +161,37 @@ func TestMenuFiles_dry_run_lists_changed_dishes_first(t *testing.T) {
 		copied, err := menuFiles(s).Copy(t.Context(), authz.System(), branch, 1, catalog.ImportOptions{DryRun: true})
 		if err != nil || copied.TotalRows != 60 || len(copied.Rows) != catalog.MaxPreviewRows || copied.Rows[0].Change != catalog.RowCreated {
 			t.Errorf("copy: %+v, %v", copied, err)
+		}
+	})
+}
+
+// Imports of one branch at the same time apply one after the other, each to the menu that the one before has left: a file that
+// arrives twice creates its dishes once.
+func TestMenuFiles_imports_are_serialized(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		const imports = 4
+		var group sync.WaitGroup
+		results := make([]catalog.MenuImportResult, imports)
+		for i := range results {
+			files := menuFiles(s) // as of another process
+			group.Go(func() {
+				r, err := files.Import(t.Context(), authz.System(), branch, []byte(sixty()), publish)
+				if results[i] = r; err != nil || len(r.Problems) > 0 {
+					t.Error(r, err)
+				}
+			})
+		}
+		group.Wait()
+		created, updated := 0, 0
+		for _, r := range results {
+			created, updated = created+r.Created, updated+r.Updated
+		}
+		if created != 60 || updated != 0 {
+			t.Errorf("%d dishes created and %d updated, want 60 once", created, updated)
+		}
+		if n := len(state(t, s, branch).Items); n != 60 {
+			t.Errorf("%d items, want 60", n)
 		}
 	})
 }
