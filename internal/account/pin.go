@@ -48,10 +48,11 @@ type Colleague struct {
 
 // PinStore stores PINs, normally accountsql.
 type PinStore interface {
-	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none or
-	// MaxPinFailures attempts have failed.
+	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none,
+	// MaxPinFailures attempts have failed, or the role has a permission of administrators.
 	TryPin(ctx context.Context, user int64) (hash string, err error)
-	// SetPin replaces an actor's own PIN. It returns ErrPassword if the account's password hash is not verified any more.
+	// SetPin replaces an actor's own PIN. It returns ErrPassword if the account's password hash is not verified any more, and
+	// ErrPinRole if the role has a permission of administrators.
 	SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error
 	// RemovePin removes an actor's own PIN.
 	RemovePin(ctx context.Context, by authz.Actor, now time.Time) error
@@ -60,7 +61,7 @@ type PinStore interface {
 }
 
 // MayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
-// permissions.
+// permissions. PinStore also refuses other roles with such a permission, see authz.Administrative.
 func MayHavePin(role string) bool { return authz.IsStaff(role) && authz.RankOf(role) < authz.RankAdmin }
 
 // CheckPin returns ErrPinForm if a text is not acceptable as a PIN.

@@ -184,6 +184,12 @@ func SetOf(p Permission) PermissionSet {
 	return found
 }
 
+// Administrative reports whether one of the permissions is for administrators: it changes roles, settings, all branches or
+// the installation.
+func Administrative(permissions []Permission) bool {
+	return slices.ContainsFunc(permissions, func(p Permission) bool { return SetOf(p) == SetAdmin })
+}
+
 // weight returns a higher number for a grant that selects fewer permissions.
 func (g grant) weight() int {
 	switch {

@@ -165,8 +165,10 @@ func (s *UserAdmin) Create(
 		if err != nil {
 			return err
 		}
-		if pinHash != "" && !account.MayHavePin(r.Name) {
-			return account.ErrPinRole
+		if pinHash != "" {
+			if err := checkPinRole(ctx, tx, r.Name, r.ID); err != nil {
+				return err
+			}
 		}
 		u.Role = r.Name
 		if made, err = InsertUser(ctx, tx, u); err != nil {
@@ -287,6 +289,9 @@ func (s *UserAdmin) ResetPin(
 			return account.ErrPinRole
 		}
 		if _, _, err := d.assignable(ctx, account.Assignment{RoleID: before.RoleID, Branches: before.Branches}); err != nil {
+			return err
+		}
+		if err := checkPinRole(ctx, tx, before.Role, before.RoleID); err != nil {
 			return err
 		}
 		tx.QueueExactly(1, stmt("pin_put"), id, hash, now.UnixMilli())

@@ -469,6 +469,33 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 	})
 }
 
+// A role with a permission of administrators may have no PIN, whatever its name. A PIN from before does not log in.
+func TestPins_not_for_administrative_roles(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		owner, accounts := h.owner.Actor("s"), NewAccounts(db)
+		chef := testenv.Must(h.roles.CreateRole(t.Context(), owner, authz.Role{Name: "CHEF"}, h.now))(t)
+		as := account.Assignment{RoleID: chef.ID, Branches: []int64{1}}
+		u := testenv.Must(h.people.Create(t.Context(), owner, user("chef", ""), "hash", as))(t)
+		usable := func() (string, int) {
+			t.Helper()
+			return testenv.Must(accounts.TryPin(t.Context(), u.ID))(t), len(testenv.Must(accounts.Colleagues(t.Context(), []int64{1}, false))(t))
+		}
+		if hash, n := usable(); hash != "hash" || n != 1 {
+			t.Errorf("the PIN of a role without them is %q, of %d colleagues", hash, n)
+		}
+		testenv.Must(h.roles.SetPermissions(t.Context(), owner, chef.ID, h.byName["OWNER"].Permissions, h.now))(t)
+		if hash, n := usable(); hash != "" || n != 0 {
+			t.Errorf("the PIN from before is %q, of %d colleagues", hash, n)
+		}
+		_, err := h.people.Create(t.Context(), owner, user("second", ""), "hash", as)
+		wantFault(t, "a new account", err, account.ErrPinRole)
+		_, _, err = h.people.ResetPin(t.Context(), owner, u.ID, "hash", h.now)
+		wantFault(t, "a reset", err, account.ErrPinRole)
+		wantFault(t, "one's own", accounts.SetPin(t.Context(), u.Actor("s"), u.PasswordHash, "hash", h.now), account.ErrPinRole)
+	})
+}
+
 // A reset PIN unblocks the account, ends its sessions, and follows the rules of rank and permissions.
 func TestUserAdmin_ResetPin(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -3,6 +3,7 @@ package accountsql
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/authz/authzsql"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/sqldb"
 )
@@ -121,11 +123,35 @@ func (s *Accounts) googleError(ctx context.Context, u account.User, err error) e
 func (s *Accounts) TryPin(ctx context.Context, user int64) (string, error) {
 	var hash string
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) (err error) {
+		hash = "" // the transaction may be retried
+		u, err := oneUser(ctx, tx, stmt("account_select"), user)
+		if err != nil {
+			return err
+		}
+		if err := checkPinRole(ctx, tx, u.Role, u.RoleID); err != nil {
+			if errors.Is(err, account.ErrPinRole) { // as an account without a PIN
+				return nil
+			}
+			return err
+		}
 		// One statement checks, counts and reads, so concurrent attempts cannot pass the limit together.
 		hash, err = sqldb.Scalar[string](ctx, tx, stmt("pin_try"), user, account.MaxPinFailures)
 		return err
 	})
 	return hash, err
+}
+
+// checkPinRole returns account.ErrPinRole if users of a role may have no PIN. An operator can add permissions of
+// administrators to a custom role, and to one that is built in.
+func checkPinRole(ctx context.Context, conn sqldb.Reader, name string, role int64) error {
+	if !account.MayHavePin(name) {
+		return account.ErrPinRole
+	}
+	permissions, err := authzsql.SelectRolePermissions(ctx, conn, role)
+	if err == nil && authz.Administrative(permissions) {
+		err = account.ErrPinRole
+	}
+	return err
 }
 
 // SetPin sets an actor's PIN. It locks the account first, as Begin does before it reads the PIN. The password was verified
@@ -138,6 +164,9 @@ func (s *Accounts) SetPin(ctx context.Context, by authz.Actor, verified, hash st
 		}
 		if u.PasswordHash != verified {
 			return account.ErrPassword
+		}
+		if err := checkPinRole(ctx, tx, u.Role, u.RoleID); err != nil {
+			return err
 		}
 		tx.QueueExactly(1, stmt("pin_put"), by.UserID, hash, now.UnixMilli())
 		return recordPin(ctx, tx, by, now)
@@ -166,9 +195,24 @@ func recordPin(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) 
 
 // Colleagues returns the staff with a usable PIN.
 func (s *Accounts) Colleagues(ctx context.Context, branches []int64, all bool) ([]account.Colleague, error) {
-	return sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c account.Colleague, err error) {
-		err = r.Scan(&c.UserID, &c.Name, &c.Role)
+	roles := map[string]int64{}
+	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c account.Colleague, err error) {
+		var role int64
+		err = r.Scan(&c.UserID, &c.Name, &c.Role, &role)
+		roles[c.Role] = role
 		return c, err
 	}, stmt("pin_colleagues"), account.MaxPinFailures, sqldb.Flag(all),
 		sqldb.IDs(branches))
+	if err != nil {
+		return nil, err
+	}
+	for name, id := range roles {
+		switch err := checkPinRole(ctx, s.db, name, id); {
+		case errors.Is(err, account.ErrPinRole):
+			found = slices.DeleteFunc(found, func(c account.Colleague) bool { return c.Role == name })
+		case err != nil:
+			return nil, err
+		}
+	}
+	return found, nil
 }

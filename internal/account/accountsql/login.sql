@@ -16,7 +16,7 @@ WHERE id = $1 AND status = 'PENDING'
 -- name: pin_colleagues
 -- Leaves out administrators, also those who set a PIN before their promotion: a PIN is too weak for their rights. CROSS JOIN
 -- keeps SQLite from reading the accounts of all members.
-SELECT u.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, ''), r.name
+SELECT u.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, ''), r.name, r.id
 FROM user_pin p
 /*sqlite: CROSS*/ JOIN app_user u ON u.id = p.user_id
 JOIN role r ON r.id = u.role_id

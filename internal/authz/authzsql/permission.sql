@@ -11,6 +11,13 @@ ON CONFLICT DO NOTHING
 -- name: permission_held
 SELECT permission_id FROM role_permission WHERE role_id = $1 ORDER BY permission_id
 
+-- name: permission_of_role
+SELECT p.id, p.name, p.api_path, p.method, p.module, p.created_at, p.updated_at, p.version
+FROM permission p
+JOIN role_permission h ON h.permission_id = p.id
+WHERE h.role_id = $1
+ORDER BY p.id
+
 -- name: permission_holders
 SELECT role_id, permission_id FROM role_permission ORDER BY role_id, permission_id
 

@@ -91,13 +91,20 @@ var scanRole = sqldb.Row(func(role *authz.Role) []any {
 	}
 })
 
-func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]authz.Permission, error) {
-	return sqldb.Collect(ctx, conn, sqldb.Row(func(p *authz.Permission) []any {
-		return []any{
-			&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, sqldb.Time(&p.CreatedAt), sqldb.Time(&p.UpdatedAt), &p.Version,
-		}
-	}), stmt("permission_list"))
+// SelectRolePermissions returns the permissions of a role.
+func SelectRolePermissions(ctx context.Context, conn sqldb.Reader, role int64) ([]authz.Permission, error) {
+	return sqldb.Collect(ctx, conn, scanPermission, stmt("permission_of_role"), role)
 }
+
+func selectPermissions(ctx context.Context, conn sqldb.Conn) ([]authz.Permission, error) {
+	return sqldb.Collect(ctx, conn, scanPermission, stmt("permission_list"))
+}
+
+var scanPermission = sqldb.Row(func(p *authz.Permission) []any {
+	return []any{
+		&p.ID, &p.Name, &p.Path, &p.Method, &p.Module, sqldb.Time(&p.CreatedAt), sqldb.Time(&p.UpdatedAt), &p.Version,
+	}
+})
 
 // selectHolders returns the permission ids of each role, ascending.
 func selectHolders(ctx context.Context, conn sqldb.Conn) (map[int64][]int64, error) {
