@@ -120,8 +120,8 @@ type Printed struct {
 	All    bool // all tables of the branch that have a code, even if it is only one
 }
 
-// Codes returns a branch and its tables with the given ids, whose codes are to be printed, and records the printing.
-// Without ids it returns all active tables that have a code.
+// Codes returns a branch and its tables with the given ids, to show their codes. Without ids it returns all active
+// tables that have a code.
 func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []int64) (catalog.Branch, []Table, error) {
 	if !by.Sees(branch) {
 		return catalog.Branch{}, nil, catalog.ErrBranch
@@ -135,6 +135,14 @@ func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []i
 		return catalog.Branch{}, nil, err
 	}
 	chosen, err := choose(all, ids)
+	return b, chosen, err
+}
+
+// PrintCodes is Codes for printing or downloading, which it records in the audit log.
+func (f *Floor) PrintCodes(
+	ctx context.Context, by authz.Actor, branch int64, ids []int64,
+) (catalog.Branch, []Table, error) {
+	b, chosen, err := f.Codes(ctx, by, branch, ids)
 	if err != nil {
 		return catalog.Branch{}, nil, err
 	}
@@ -144,6 +152,18 @@ func (f *Floor) Codes(ctx context.Context, by authz.Actor, branch int64, ids []i
 
 // Code is Codes for one table of any branch that the actor may see.
 func (f *Floor) Code(ctx context.Context, by authz.Actor, table int64) (Table, error) {
+	return f.oneCode(ctx, by, table, f.Codes)
+}
+
+// PrintCode is PrintCodes for one table of any branch that the actor may see.
+func (f *Floor) PrintCode(ctx context.Context, by authz.Actor, table int64) (Table, error) {
+	return f.oneCode(ctx, by, table, f.PrintCodes)
+}
+
+func (f *Floor) oneCode(
+	ctx context.Context, by authz.Actor, table int64,
+	codes func(context.Context, authz.Actor, int64, []int64) (catalog.Branch, []Table, error),
+) (Table, error) {
 	branch, err := f.Store.TableBranch(ctx, table)
 	if err != nil {
 		return Table{}, err
@@ -151,7 +171,7 @@ func (f *Floor) Code(ctx context.Context, by authz.Actor, table int64) (Table, e
 	if branch == 0 || !by.Sees(branch) {
 		return Table{}, ErrTable
 	}
-	_, chosen, err := f.Codes(ctx, by, branch, []int64{table})
+	_, chosen, err := codes(ctx, by, branch, []int64{table})
 	if err != nil {
 		return Table{}, err
 	}

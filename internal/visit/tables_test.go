@@ -138,9 +138,9 @@ func TestFloor_Codes(t *testing.T) {
 		testenv.NoError(t, h.use(2, false))
 		codes := func(ids ...int64) []int64 {
 			t.Helper()
-			b, all, err := h.floor.Codes(t.Context(), authz.System(), 1, ids)
+			b, all, err := h.floor.PrintCodes(t.Context(), authz.System(), 1, ids)
 			if err != nil || b.ID != 1 {
-				t.Fatalf("Codes of %+v, error %v, want branch 1", b, err)
+				t.Fatalf("PrintCodes of %+v, error %v, want branch 1", b, err)
 			}
 			got := make([]int64, len(all))
 			for i, table := range all {
@@ -154,12 +154,15 @@ func TestFloor_Codes(t *testing.T) {
 		if got := codes(5, 2, 5); !slices.Equal(got, []int64{2, 5}) {
 			t.Errorf("two of them: %v", got)
 		}
-		_, _, err := h.floor.Codes(t.Context(), authz.System(), 1, []int64{1, 7})
+		_, _, err := h.floor.PrintCodes(t.Context(), authz.System(), 1, []int64{1, 7})
 		wantFault(t, "one of another branch", err, visit.ErrTable)
 		_, _, err = h.floor.Codes(t.Context(), authz.Actor{Branches: []int64{2}}, 1, nil)
 		wantFault(t, "a foreign branch", err, catalog.ErrBranch)
-		_, err = h.floor.Code(t.Context(), authz.Actor{Branches: []int64{2}}, 3)
+		_, err = h.floor.PrintCode(t.Context(), authz.Actor{Branches: []int64{2}}, 3)
 		wantFault(t, "a foreign table", err, visit.ErrTable)
+		if one, err := h.floor.PrintCode(t.Context(), authz.System(), 3); err != nil || one.QR != h.qr(3) {
+			t.Errorf("PrintCode = %+v, %v, want the code of table 3", one, err)
+		}
 		if one, err := h.floor.Code(t.Context(), authz.System(), 3); err != nil || one.QR != h.qr(3) {
 			t.Errorf("Code = %+v, %v, want the code of table 3", one, err)
 		}

@@ -105,7 +105,7 @@ test('the sheet of QR codes loads by itself after an outage, and only once', asy
   await expect(page.getByRole('alert').filter({ hasText: 'Can’t reach the server' })).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Print' })).toBeEnabled()
 
-  // The server records each read as a print, so a window that is focused again does not read.
+  // A window that is focused again does not read the codes again: they change only when a table does.
   const tables = page.waitForResponse(/\/api\/tables\?/)
   let reads = 0
   await page.route(sheet, (route) => {

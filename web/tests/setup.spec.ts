@@ -77,8 +77,17 @@ test('an owner sets up a restaurant and takes the first paid order', async ({ pa
   await expect(page.getByText('It works: the first order has arrived.')).toBeVisible() // while the page is open
   await expect(page.getByRole('region', { name: 'Place a test order' }).getByRole('img', { name: 'Done' })).toBeVisible()
   await expect(step('Print the QR codes').getByRole('img', { name: 'To do' })).toBeVisible() // one code on the screen is no print
+  let prints = 0 // reads that the audit log records
+  page.on('request', (r) => { if (r.url().includes('/qr-sheet') && !r.url().includes('preview=true')) prints++ })
   await step('Print the QR codes').getByRole('link', { name: 'Print' }).click()
   await expect(page.locator('svg.sheet').first()).toBeVisible()
+  expect(prints, 'prints after codes were shown').toBe(0)
+  await page.evaluate(() => { window.print = () => { document.title = 'printed' } })
+  await page.getByRole('button', { name: 'Print' }).click()
+  await expect(page).toHaveTitle('printed')
+  expect(prints, 'prints after the button').toBe(1)
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint'))) // as the browser's menu does
+  await expect.poll(() => prints, 'prints after the browser’s menu').toBe(2)
   await page.goBack()
   await expect(step('Print the QR codes').getByRole('img', { name: 'Done' })).toBeVisible()
   await checkAccessibility(page, 'a set-up with a test order')

@@ -225,6 +225,28 @@ func TestCodes_are_secrets(t *testing.T) {
 	}
 }
 
+// Codes that are only shown are not recorded as printed, and are the same codes.
+func TestCodes_preview(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/api/tables/qr-sheet?branchId=1", "/api/tables/3/qr.svg?"} {
+		shown := s.ask(t, "GET", path+"&preview=true", "", "", nil)
+		audit, err := auditsql.Verify(t.Context(), s.db)
+		if err != nil || audit.Entries != 0 || shown.Code != 200 {
+			t.Errorf("%s as a preview: status %d, %+v, %v, want no entry", path, shown.Code, audit, err)
+		}
+	}
+	for i, path := range []string{"/api/tables/qr-sheet?branchId=1", "/api/tables/3/qr.svg"} {
+		s.ask(t, "GET", path, "", "", nil)
+		if audit, err := auditsql.Verify(t.Context(), s.db); err != nil || audit.Entries != int64(i)+1 {
+			t.Errorf("%s: %+v, %v, want %d entries", path, audit, err, i+1)
+		}
+	}
+	printed, shown := s.ask(t, "GET", "/api/tables/3/qr.svg", "", "", nil), s.ask(t, "GET", "/api/tables/3/qr.svg?preview=true", "", "", nil)
+	if printed.Body.String() != shown.Body.String() {
+		t.Error("a preview has another code")
+	}
+}
+
 func TestStaff_sections(t *testing.T) {
 	s := newSite(t)
 	type table struct{ ID, Label, Section string }

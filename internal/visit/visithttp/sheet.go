@@ -275,6 +275,12 @@ func binary(mediaType, description string) httpapi.Option {
 type sheetIn struct {
 	BranchID int64   `query:"branchId" required:"true" minimum:"1"`
 	TableIDs []int64 `query:"tableIds" maxItems:"200" doc:"Comma-separated; all tables in use if omitted."`
+	Preview  bool    `query:"preview" doc:"Only to look at; else the audit log records that the codes were printed."`
+}
+
+type codeIn struct {
+	httpapi.ByID
+	Preview bool `query:"preview" doc:"Only to look at or scan; else the audit log records that the code was printed."`
 }
 
 // secretFile is a file that contains QR tokens and must not be cached.
@@ -287,7 +293,11 @@ type secretFile struct {
 }
 
 func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
-	b, tables, err := s.floor.Codes(ctx, authz.ActorOf(ctx), in.BranchID, in.TableIDs)
+	codes := s.floor.PrintCodes
+	if in.Preview {
+		codes = s.floor.Codes
+	}
+	b, tables, err := codes(ctx, authz.ActorOf(ctx), in.BranchID, in.TableIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -298,8 +308,12 @@ func (s *staff) sheet(ctx context.Context, in *sheetIn) (*secretFile, error) {
 	return &secretFile{"text/html; charset=utf-8", "no-store", sheetCSP, `inline; filename="tables.html"`, body}, nil
 }
 
-func (s *staff) code(ctx context.Context, in *httpapi.ByID) (*secretFile, error) {
-	t, err := s.floor.Code(ctx, authz.ActorOf(ctx), in.ID)
+func (s *staff) code(ctx context.Context, in *codeIn) (*secretFile, error) {
+	code := s.floor.PrintCode
+	if in.Preview {
+		code = s.floor.Code
+	}
+	t, err := code(ctx, authz.ActorOf(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}

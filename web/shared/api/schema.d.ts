@@ -13463,6 +13463,8 @@ export interface operations {
                 branchId: number;
                 /** @description Comma-separated; all tables in use if omitted. */
                 tableIds?: number[];
+                /** @description Only to look at; else the audit log records that the codes were printed. */
+                preview?: boolean;
             };
             header?: never;
             path?: never;
@@ -13531,7 +13533,10 @@ export interface operations {
     };
     "staff-table-code": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only to look at or scan; else the audit log records that the code was printed. */
+                preview?: boolean;
+            };
             header?: never;
             path: {
                 id: number;

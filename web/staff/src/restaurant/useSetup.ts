@@ -15,7 +15,7 @@ export function useSetup() {
   const users = useAsk('users', () => api.GET('/api/users', { params: { query: { size: 2 } } }), ['start'], { enabled: () => mine })
   const settings = useAsk('settings', () => api.GET('/api/settings'), [], { enabled: () => mine && can('GET /api/settings') })
   const brand = useAsk('brand', () => api.GET('/api/brand'), [], { enabled: () => mine && can('GET /api/brand') })
-  // The audit log records each read of the sheet of all codes as a print.
+  // The audit log records each print of the sheet of all codes.
   const printed = useAsk(
     'codes', () => api.GET('/api/audit', { params: { query: { subject: `branch:${branchId.value}`, action: 'table_codes_printed', size: 1 } } }), [],
     { enabled: () => withBranch.enabled() && can('GET /api/audit') },

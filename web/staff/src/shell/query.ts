@@ -43,7 +43,7 @@ interface AskOptions {
   enabled?: MaybeRefOrGetter<boolean>
   every?: MaybeRefOrGetter<number | false> // ms between reloads
   keep?: boolean // shows the previous page while the next one loads
-  lasting?: boolean // read again only after a failure or a change that touches the noun; for reads that the audit log records
+  lasting?: boolean // read again only after a failure or a change that touches the noun
 }
 
 /**
