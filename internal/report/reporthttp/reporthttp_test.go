@@ -191,7 +191,7 @@ func TestReports_json(t *testing.T) {
 			"searched":[{"text":"pho","searches":10,"missed":1},{"text":"@banh","searches":3,"missed":3}],
 			"totals":{"texts":2,"searches":13,"missed":4}}`,
 		"quotas": `{` + about + `,"items":[{"date":"2026-02-26","itemId":"101","name":"Phở \"đặc biệt\", bò","cap":3,"held":0,"sold":3,
-			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z"}],"page":1,"size":20,"total":1}`,
+			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z","eightySixed":false}],"page":1,"size":20,"total":1}`,
 		"tickets": `{` + about + `,"days":[
 			{"date":"2026-02-26","phase":"ACCEPT","orders":1,"p50Ms":60000,"p90Ms":60000},
 			{"date":"2026-02-26","phase":"PREPARE","orders":1,"p50Ms":480000,"p90Ms":480000},
@@ -253,8 +253,8 @@ func TestReports_csv(t *testing.T) {
 		"carts":    "date,begun,ordered,abandoned,open,member_carts,member_amount,currency\r\n2026-02-26,1,1,0,0,0,0,VND\r\n",
 		"searches": "text,searches,without_result\r\npho,10,1\r\n'@banh,3,3\r\n",
 		"members":  "date,daily,weekly,monthly,returning\r\n2026-02-01,1,2,3,0\r\n2026-02-28,2,3,4,1\r\n",
-		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at\r\n" +
-			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z\r\n",
+		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at,eighty_sixed\r\n" +
+			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z,false\r\n",
 		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +
 			"payment,SANDBOX,FAILED,,1,2000,VND\r\npayment,SANDBOX,PAID,,1,4000,VND\r\nfailure,SANDBOX,FAILED,24,1,,\r\n" +
 			"refund,SANDBOX,DONE,STAFF,1,1000,VND\r\n",

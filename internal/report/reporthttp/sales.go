@@ -154,12 +154,13 @@ type quota struct {
 	Date        string     `json:"date"`
 	ItemID      string     `json:"itemId"`
 	Name        string     `json:"name"`
-	Cap         int64      `json:"cap" doc:"Last value on that date."`
+	Cap         int64      `json:"cap" doc:"Last value on that date; if the dish was 86'd, its daily quota as it is now."`
 	Held        int64      `json:"held" doc:"Held by unpaid orders."`
 	Sold        int64      `json:"sold"`
 	SellThrough float64    `json:"sellThrough" doc:"sold divided by cap; above 1 if the cap was lowered below sold."`
 	SoldOut     bool       `json:"soldOut"`
 	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null if any is left or none was sold."`
+	EightySixed bool       `json:"eightySixed" doc:"The dish was 86'd when the date ended, or is now."`
 }
 
 type quotasView struct {
@@ -178,7 +179,7 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	for i, q := range quotas {
 		v.all[i] = quota{
 			q.Date, httpapi.FormatID(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold,
-			report.Share(q.Sold, q.Cap), q.SoldOut(), httpapi.TimeOrNull(q.SoldOutAt()),
+			report.Share(q.Sold, q.Cap), q.SoldOut(), httpapi.TimeOrNull(q.SoldOutAt()), q.Off,
 		}
 	}
 	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
@@ -186,13 +187,15 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 }
 
 func (v quotasView) sheet() *sheet {
-	s := &sheet{columns: []string{"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at"}}
+	s := &sheet{columns: []string{
+		"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at", "eighty_sixed",
+	}}
 	for _, q := range v.all {
 		at := ""
 		if q.SoldOutAt != nil {
 			at = q.SoldOutAt.Format(time.RFC3339)
 		}
-		s.add(q.Date, q.ItemID, q.Name, q.Cap, q.Held, q.Sold, portion(q.SellThrough), at)
+		s.add(q.Date, q.ItemID, q.Name, q.Cap, q.Held, q.Sold, portion(q.SellThrough), at, q.EightySixed)
 	}
 	return s
 }

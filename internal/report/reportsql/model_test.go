@@ -45,6 +45,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"events.sql": {Data: []byte(`
 		SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
 		FROM event_log WHERE branch_id = $1 ORDER BY position`)},
+	"off.sql": {Data: []byte(`UPDATE sales_quota_counter SET cap = 0 WHERE menu_item_id = $1`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor) VALUES ($1, $2, $3, $4, $5, 'user:1')`)},
 })
@@ -89,6 +90,29 @@ func TestModel(t *testing.T) {
 			})
 			m.compare(t)
 		})
+	})
+}
+
+// An item that staff took off sale keeps its quota in the report, although the cap of its counter is 0.
+func TestStore_Quotas_of_items_off_sale(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := orderingtest.Open(t, db, 1, 4, 6, 0, stock.Unlimited)
+		ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return begin })
+		defer ledger.Stop()
+		lines := []stock.Line{{Item: r.Items[0], Qty: 2}, {Item: r.Items[1], Qty: 1}, {Item: r.Items[3], Qty: 1}}
+		d := testenv.Must(ledger.Do(t.Context(), r.Place("k", begin, time.Hour, lines...)))(t).Order
+		for _, item := range []int64{r.Items[0], r.Items[3]} {
+			testenv.Must(db.Exec(t.Context(), stmts.Must("off"), item))(t)
+		}
+		b := testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)
+		got := testenv.Must(reportsql.New(db).Quotas(t.Context(), report.Span{Branch: b, From: d.Scope.Date, To: d.Scope.Date}))(t)
+		want := []report.Quota{
+			{Date: d.Scope.Date, ItemID: r.Items[0], Cap: 4, Held: 2, LastUnit: begin, Off: true},
+			{Date: d.Scope.Date, ItemID: r.Items[1], Cap: 6, Held: 1, LastUnit: begin},
+		}
+		if diff := gocmp.Diff(want, got, cmpopts.IgnoreFields(report.Quota{}, "Names")); diff != "" {
+			t.Errorf("quotas (-want +got):\n%s", diff)
+		}
 	})
 }
 

@@ -119,7 +119,11 @@ ORDER BY e.received_at DESC
 LIMIT $4
 
 -- name: quota_days
-SELECT c.stat_date, c.menu_item_id, coalesce(d.names, '{}'), c.cap, c.held_qty, c.used_qty, coalesce(l.newest, 0)
+-- The counter of an item that is off sale has the cap 0, which does not replace its quota. The cap of a past date stays 0.
+-- An item without a quota that was off sale is not in the report.
+SELECT c.stat_date, c.menu_item_id, coalesce(d.names, '{}'),
+       CASE WHEN c.cap = 0 AND m.daily_quota > 0 THEN m.daily_quota ELSE c.cap END, c.held_qty, c.used_qty, coalesce(l.newest, 0),
+       c.cap = 0 AND m.daily_quota > 0
 FROM sales_quota_counter c
 LEFT JOIN menu_item m ON m.id = c.menu_item_id
 LEFT JOIN dish d ON d.id = m.dish_id
@@ -130,7 +134,8 @@ LEFT JOIN (
     WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.status <> 'CANCELED'
     GROUP BY o.biz_date, i.menu_item_id
 ) l ON l.biz_date = c.stat_date AND l.menu_item_id = c.menu_item_id
-WHERE c.branch_id = $1 AND c.stat_date >= $2 AND c.stat_date <= $3 AND c.slot_key = 'ALL_DAY' AND c.cap IS NOT NULL
+WHERE c.branch_id = $1 AND c.stat_date >= $2 AND c.stat_date <= $3 AND c.slot_key = 'ALL_DAY'
+  AND (c.cap > 0 OR c.cap = 0 AND m.daily_quota IS NOT NULL)
 ORDER BY c.stat_date, c.menu_item_id
 
 -- name: refund_days

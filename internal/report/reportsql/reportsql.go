@@ -80,7 +80,7 @@ func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale
 // Quotas implements report.Store. It reads the options of combos in Go, as Options does.
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
 	all, err := ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
-		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit)}
+		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit), &q.Off}
 	}))
 	if err != nil || len(all) == 0 {
 		return all, err

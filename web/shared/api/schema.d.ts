@@ -7437,10 +7437,12 @@ export interface components {
         ReportQuota: {
             /**
              * Format: int64
-             * @description Last value on that date.
+             * @description Last value on that date; if the dish was 86'd, its daily quota as it is now.
              */
             cap: number;
             date: string;
+            /** @description The dish was 86'd when the date ended, or is now. */
+            eightySixed: boolean;
             /**
              * Format: int64
              * @description Held by unpaid orders.

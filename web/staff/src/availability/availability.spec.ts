@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { filtered, grouped, stateOf, type ItemAvailability } from './availability'
+import { figuresOf, filtered, grouped, stateOf, type ItemAvailability } from './availability'
 import { endText, hits } from './useAvailability'
 
 beforeAll(() => changeLanguage('en'))
@@ -22,6 +22,14 @@ test.each([
   ['not offered', { isActive: false }, 'inactive'],
 ] as const)('%s', (_, more, want) => {
   expect(stateOf(item('1', more))).toBe(want)
+})
+
+test('an item that is 86’d keeps its limit and what was sold', () => {
+  const counted = { dailyQuota: 30, used: 4, held: 1 }
+  expect(figuresOf(item('1', { ...counted, cap: 30, left: 25 })).map((f) => f.n)).toEqual([30, 4, 1, 25])
+  expect(figuresOf(item('1', { ...counted, cap: 0, left: 0, eightySixedUntil: 'RESTORED' })).map((f) => [f.name, f.n]))
+    .toEqual([['cap', 30], ['sold', 4], ['held', 1]])
+  expect(figuresOf(item('1', { cap: 0, left: 0, eightySixedUntil: 'RESTORED' }))[0]?.n).toBeNull()
 })
 
 test('the list can be filtered to items that need attention', () => {

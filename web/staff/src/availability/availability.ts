@@ -21,6 +21,15 @@ export function stateOf(i: ItemAvailability): State {
   return i.left === 0 ? 'out' : 'few'
 }
 
+/** The figures of an item. One that is 86'd keeps its limit, and no number is left: it is off and not sold out. */
+export function figuresOf(i: ItemAvailability): { name: 'cap' | 'sold' | 'held' | 'left'; n: number | null }[] {
+  const off = stateOf(i) === 'off'
+  const figures = [
+    { name: 'cap', n: off ? i.dailyQuota : i.cap } as const, { name: 'sold', n: i.used } as const, { name: 'held', n: i.held } as const,
+  ]
+  return off ? figures : [...figures, { name: 'left', n: i.left }]
+}
+
 /** The filters of the list. */
 export type Filter = 'all' | 'scarce' | 'off'
 

@@ -30,6 +30,13 @@ test('sales by day: the chart has every day, the table only days with orders', (
   expect(s.tiles[0]).toMatchObject({ value: 200, kind: 'money' })
 })
 
+test('daily limits: a dish that was 86’d says so, with its limit', () => {
+  const q = { date: '2026-03-02', itemId: '1', name: 'Pho', cap: 30, held: 0, sold: 4, sellThrough: 0.13, soldOut: false, soldOutAt: null, eightySixed: false }
+  const s = reportFigures.quotas({ ...head, items: [q, { ...q, eightySixed: true }], page: 1, size: 20, total: 2 })
+  wantWhole(s)
+  expect(s.figures[0]?.rows.map((r) => r.slice(2))).toEqual([[30, 0, 4, 0.13, ''], [30, 0, 4, 0.13, '86’d']])
+})
+
 test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
   const s = reportFigures.salesHours({
     ...head, hours: Array.from({ length: 24 }, (_, h) => hourly(h, h === 12 ? 4 : 0)), cells: [{ weekday: 1, ...hourly(12, 4) }], totals: hourly(0, 4),

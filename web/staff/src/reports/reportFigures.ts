@@ -115,7 +115,10 @@ export function quotas(r: Schemas['ReportQuotasView']): Shown {
         column('date', 'date'), column('dish', 'text'), column('cap'), column('held'), column('sold'), column('sell_through', 'share'),
         column('sold_out_at', 'text'),
       ],
-      rows: r.items.map((q) => [q.date, q.name, q.cap, q.held, q.sold, q.sellThrough, q.soldOutAt ? moment(q.soldOutAt, r.timezone) : null]),
+      rows: r.items.map((q) => [
+        q.date, q.name, q.cap, q.held, q.sold, q.sellThrough,
+        [q.soldOutAt && moment(q.soldOutAt, r.timezone), q.eightySixed && t('availability.state_off')].filter(Boolean).join(' · '),
+      ]),
     }],
   }
 }
