@@ -35,6 +35,15 @@ test('the sentence of an entry contains names, in the word order of the language
   expect(subjectOf({ subject: 'menuItem:1', subjectNames: {} })).toBe('menuItem:1')
 })
 
+test('a role is named in the language of the reader', async () => {
+  await changeLanguage('vi')
+  const e = { action: 'role_updated', actor: 'user:7', actorName: 'Lan', subject: 'role:3', subjectNames: { und: 'CASHIER' } }
+  expect(sentenceOf(e, sentences['./sentences/vi.json'])).toContain('Thu ngân')
+  expect(subjectOf({ ...e, subjectNames: { und: 'SHIFT_LEAD' } })).toBe('SHIFT_LEAD')
+  expect(pretty({ role: 'MANAGER', branches: [1] })).toContain('"role": "Quản lý"')
+  await changeLanguage('en')
+})
+
 test('an order is named by its number, and by its id in entries without one', () => {
   const e = { action: 'order_canceled', actor: 'user:7', actorName: 'Lan', subject: 'order:01J', subjectNames: {}, after: { number: 'A-042' } }
   expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan cancelled order A-042')

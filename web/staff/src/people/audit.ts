@@ -1,6 +1,7 @@
 import type { Language } from '@shared/i18n/languages'
 import { localized } from '../menu/localized'
 import { language, money, t } from '../shell/i18n'
+import { roleName } from '../shell/roles'
 import type { Entry } from './people'
 import { useInLanguage } from './wording'
 
@@ -36,6 +37,7 @@ type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
 export function subjectOf(e: Subject): string {
   const { number } = (e.after ?? {}) as { number?: unknown }
   if (e.subject.startsWith('order:') && typeof number === 'string') return number
+  if (e.subject.startsWith('role:') && e.subjectNames.und) return roleName(e.subjectNames.und)
   return e.subjectNames.und || localized(e.subjectNames) || e.subject
 }
 
@@ -82,7 +84,8 @@ export function dayBounds(from: string, to: string): { from?: string; to?: strin
   return { ...(start ? { from: start.toISOString() } : {}), ...(end ? { to: end.toISOString() } : {}) }
 }
 
-/** A value as indented JSON; empty for a missing value. */
+/** A value as indented JSON, with names of roles; empty for a missing value. */
 export function pretty(value: unknown): string {
-  return value === null || value === undefined ? '' : JSON.stringify(value, null, 2)
+  const named = (key: string, part: unknown) => (key === 'role' && typeof part === 'string' ? roleName(part) : part)
+  return value === null || value === undefined ? '' : JSON.stringify(value, named, 2)
 }
