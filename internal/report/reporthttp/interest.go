@@ -102,7 +102,7 @@ func (v cartsView) sheet() *sheet {
 		"date", "begun", "ordered", "abandoned", "open", "member_carts", "member_amount", "currency",
 	}}
 	for _, d := range v.Days {
-		s.add(d.Date, d.Begun, d.Ordered, d.Abandoned, d.Open, d.Members, d.MembersAmount, v.Currency)
+		s.add(d.Date, d.Begun, d.Ordered, d.Abandoned, d.Open, d.Members, v.amount(d.MembersAmount), v.Currency)
 	}
 	return s
 }

@@ -67,13 +67,13 @@ func (r routes) payments(ctx context.Context, _ *Span, s report.Span) (v payment
 func (v paymentsView) sheet() *sheet {
 	s := &sheet{columns: []string{"what", "method", "state", "reason", "number", "amount", "currency"}}
 	for _, a := range v.Attempts {
-		s.add("payment", a.Method, a.State, "", a.Number, a.Amount, v.Currency)
+		s.add("payment", a.Method, a.State, "", a.Number, v.amount(a.Amount), v.Currency)
 	}
 	for _, f := range v.Failures {
 		s.add("failure", f.Method, f.Result, f.Code, f.Number, "", "")
 	}
 	for _, f := range v.Refunds {
-		s.add("refund", f.Method, f.State, f.Reason, f.Number, f.Amount, v.Currency)
+		s.add("refund", f.Method, f.State, f.Reason, f.Number, v.amount(f.Amount), v.Currency)
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func (r routes) ended(ctx context.Context, _ *Span, s report.Span) (endedView, e
 func (v endedView) sheet() *sheet {
 	s := &sheet{columns: []string{"date", "reason", "orders", "amount", "abandoned", "abandoned_amount", "currency"}}
 	for _, e := range v.Rows {
-		s.add(e.Date, e.Reason, e.Orders, e.Amount, e.Abandoned, e.AbandonedAmount, v.Currency)
+		s.add(e.Date, e.Reason, e.Orders, v.amount(e.Amount), e.Abandoned, v.amount(e.AbandonedAmount), v.Currency)
 	}
 	return s
 }
@@ -158,7 +158,7 @@ func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsVie
 func (v refundsView) sheet() *sheet {
 	s := &sheet{columns: []string{"date", "method", "reason", "state", "number", "amount", "currency"}}
 	for _, f := range v.Rows {
-		s.add(f.Date, f.Method, f.Reason, f.State, f.Number, f.Amount, v.Currency)
+		s.add(f.Date, f.Method, f.Reason, f.State, f.Number, v.amount(f.Amount), v.Currency)
 	}
 	return s
 }
@@ -202,7 +202,7 @@ func (r routes) taxes(ctx context.Context, _ *Span, s report.Span) (taxesView, e
 func (v taxesView) sheet() *sheet {
 	s := &sheet{columns: []string{"date", "rate", "orders", "base", "tax", "currency"}}
 	for _, d := range v.Days {
-		s.add(d.Date, string(d.Rate), d.Orders, d.Base, d.Amount, v.Currency)
+		s.add(d.Date, string(d.Rate), d.Orders, v.amount(d.Base), v.amount(d.Amount), v.Currency)
 	}
 	return s
 }

@@ -22,6 +22,7 @@ import (
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/httpapi"
+	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
@@ -283,6 +284,26 @@ func TestReports_csv(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || len(rows) != 9 || rows[8][1] != "12" || rows[8][2] != "WHOLE" {
 		t.Errorf("tickets: %v %q", err, rows)
+	}
+}
+
+// Amounts in CSV are decimal numbers of the currency. JSON has them in minor units.
+func TestReports_csv_amounts(t *testing.T) {
+	head := Head{Currency: money.USD}
+	for name, c := range map[string]struct {
+		view view
+		want string
+	}{
+		"sales-hours": {hoursView{Head: head, Cells: []cell{{4, Hourly{12, 4, 1, 1205}}}}, "4,12,4,1,12.05,USD"},
+		"sales-days":  {daysView{Head: head, Days: []day{{"2026-02-26", Figures{4, 1, 2, 1, 1250, 1300, -50}}}}, "2026-02-26,4,1,2,1,12.50,13.00,-0.50,USD"},
+		"dishes":      {dishesView{Head: head, all: []dish{{1, "101", "Pho", 3, 3000, 0.75}}}, "1,101,Pho,3,30.00,0.7500,USD"},
+		"carts":       {cartsView{Head: head, Days: []cartDay{{"2026-02-26", CartFigures{MembersAmount: 7}}}}, "2026-02-26,0,0,0,0,0,0.07,USD"},
+		"payments":    {paymentsView{Head: head, Attempts: []attempts{{"SANDBOX", "PAID", 1, 99}}}, "payment,SANDBOX,PAID,,1,0.99,USD"},
+	} {
+		body := testenv.Must(c.view.sheet().csv())(t)
+		if lines := strings.Split(string(body), "\r\n"); len(lines) != 3 || lines[1] != c.want {
+			t.Errorf("%s: %q, want %q", name, lines, c.want)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ type Span struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
 	From     string `query:"from" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date."`
 	To       string `query:"to" required:"true" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date; at most 366 dates."`
-	Format   string `query:"format" enum:"json,csv" default:"json" doc:"csv returns all rows."`
+	Format   string `query:"format" enum:"json,csv" default:"json" doc:"csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD."`
 	Locale   string `query:"locale" text:"exact" maxLength:"16" doc:"Language of names; by default the branch's."`
 
 	// Conditions of the request. They do not change the report, so they are not part of its name in the cache.
@@ -76,8 +76,12 @@ type Head struct {
 	From     string         `json:"from"`
 	To       string         `json:"to"`
 	Timezone string         `json:"timezone" doc:"Time zone of the hours."`
-	Currency money.Currency `json:"currency" doc:"All amounts are in its smallest unit."`
+	Currency money.Currency `json:"currency" doc:"All amounts are in its smallest unit, except in CSV."`
 }
+
+// amount formats an amount for CSV, which people open in a spreadsheet: a decimal number with the decimal places of the
+// currency, such as 12.50 for 1250 cents.
+func (h Head) amount(minor int64) string { return h.Currency.Format(minor) }
 
 // headOf repeats the span and its units in the response, so that a saved report explains itself.
 func headOf(s report.Span) Head {

@@ -49,7 +49,7 @@ func hourOf(c report.Cell) Hourly { return Hourly{c.Hour, c.Placed, c.Sales, c.G
 func (v hoursView) sheet() *sheet {
 	s := &sheet{columns: []string{"weekday", "hour", "placed", "sales", "gross", "currency"}}
 	for _, c := range v.Cells {
-		s.add(c.Weekday, c.Hour, c.Placed, c.Sales, c.Gross, v.Currency)
+		s.add(c.Weekday, c.Hour, c.Placed, c.Sales, v.amount(c.Gross), v.Currency)
 	}
 	return s
 }
@@ -93,7 +93,7 @@ func (v daysView) sheet() *sheet {
 		"date", "placed", "sales", "canceled", "open", "gross", "refunded", "net", "currency",
 	}}
 	for _, d := range v.Days {
-		s.add(d.Date, d.Placed, d.Sales, d.Canceled, d.Open, d.Gross, d.Refunded, d.Net, v.Currency)
+		s.add(d.Date, d.Placed, d.Sales, d.Canceled, d.Open, v.amount(d.Gross), v.amount(d.Refunded), v.amount(d.Net), v.Currency)
 	}
 	return s
 }
@@ -142,7 +142,7 @@ func (r routes) dishes(ctx context.Context, in *Paged, s report.Span) (dishesVie
 func (v dishesView) sheet() *sheet {
 	s := &sheet{columns: []string{"rank", "dish_id", "name", "qty", "gross", "share", "currency"}}
 	for _, d := range v.all {
-		s.add(d.Rank, d.DishID, d.Name, d.Qty, d.Gross, portion(d.Share), v.Currency)
+		s.add(d.Rank, d.DishID, d.Name, d.Qty, v.amount(d.Gross), portion(d.Share), v.Currency)
 	}
 	return s
 }

@@ -6983,7 +6983,7 @@ export interface components {
         };
         ReportCartsView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             days: components["schemas"]["ReportCartDay"][];
             from: string;
@@ -7067,7 +7067,7 @@ export interface components {
         };
         ReportDaysView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             /** @description Dates with orders. */
             days: components["schemas"]["ReportDay"][];
@@ -7101,7 +7101,7 @@ export interface components {
         };
         ReportDishesView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             items: components["schemas"]["ReportDish"][];
@@ -7148,7 +7148,7 @@ export interface components {
         };
         ReportEndedView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             rows: components["schemas"]["ReportEnded"][];
@@ -7244,7 +7244,7 @@ export interface components {
             branchId: string;
             /** @description Hours with orders. */
             cells: components["schemas"]["ReportCell"][];
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             /** @description All 24 hours. */
@@ -7302,7 +7302,7 @@ export interface components {
         };
         ReportInterestView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             items: components["schemas"]["ReportInterest"][];
@@ -7343,7 +7343,7 @@ export interface components {
         };
         ReportMembersView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             /** @description Of the whole restaurant, because a member belongs to no branch; none after today. */
             days: components["schemas"]["ReportMemberDay"][];
@@ -7404,7 +7404,7 @@ export interface components {
         };
         ReportOptionsView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             /** @description By dish, the most sold first, and by group, the most chosen option first. */
@@ -7422,7 +7422,7 @@ export interface components {
         ReportPaymentsView: {
             attempts: components["schemas"]["ReportAttempts"][];
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             /** @description From the newest 20000 reports, most frequent first. */
             failures: components["schemas"]["ReportFailures"][];
@@ -7466,7 +7466,7 @@ export interface components {
         };
         ReportQuotasView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             items: components["schemas"]["ReportQuota"][];
@@ -7519,7 +7519,7 @@ export interface components {
         };
         ReportRefundsView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             rows: components["schemas"]["ReportRefunds"][];
@@ -7552,7 +7552,7 @@ export interface components {
         };
         ReportSearchesView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             from: string;
             /** @description The 50 texts that were searched for most and not found. */
@@ -7606,7 +7606,7 @@ export interface components {
         };
         ReportTaxesView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             /** @description By business date, the highest rate first. */
             days: components["schemas"]["ReportTaxDay"][];
@@ -7619,7 +7619,7 @@ export interface components {
         };
         ReportTicketsView: {
             branchId: string;
-            /** @description All amounts are in its smallest unit. */
+            /** @description All amounts are in its smallest unit, except in CSV. */
             currency: string;
             days: components["schemas"]["ReportDayPace"][];
             from: string;
@@ -11774,7 +11774,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -11852,7 +11852,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -11900,7 +11900,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -11946,7 +11946,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12021,7 +12021,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12069,7 +12069,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12115,7 +12115,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12163,7 +12163,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12209,7 +12209,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12255,7 +12255,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12301,7 +12301,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12347,7 +12347,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12393,7 +12393,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
@@ -12439,7 +12439,7 @@ export interface operations {
                 from: string;
                 /** @description The last business date; at most 366 dates. */
                 to: string;
-                /** @description csv returns all rows. */
+                /** @description csv returns all rows. Its amounts are decimal numbers of the column currency: 12.50 USD. */
                 format?: "json" | "csv";
                 /** @description Language of names; by default the branch's. */
                 locale?: string;
