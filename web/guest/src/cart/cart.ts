@@ -56,6 +56,8 @@ export const useCart = defineStore('cart', () => {
   const due = computed(() => ordered.value.filter((l) => !l.gone).reduce((sum, l) => sum + l.price * l.qty, 0))
   /** Whether a price has changed since a dish was added. */
   const repriced = computed(() => lines.value.some((l) => current(l, menu.item(l.itemId)).price !== l.price))
+  /** Whether the dishes cost less than when they were added. */
+  const cheaper = computed(() => lines.value.reduce((sum, l) => sum + (current(l, menu.item(l.itemId)).price - l.price) * l.qty, 0) < 0)
   /** The first line that cannot be ordered as it is. */
   const obstacle = computed(() => ordered.value.find(isBlocked))
 
@@ -171,7 +173,7 @@ export const useCart = defineStore('cart', () => {
   }
 
   return {
-    lines, mine, shown, ordered, total, due, count, empty, repriced, obstacle, vanished, shared: table.shared, divided, scope,
+    lines, mine, shown, ordered, total, due, count, empty, repriced, cheaper, obstacle, vanished, shared: table.shared, divided, scope,
     trouble: table.trouble, reload: table.load, settle: table.flush,
     add, less, change, note, replace, refuse, restore, adopt, clear,
   }

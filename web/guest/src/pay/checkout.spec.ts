@@ -75,6 +75,28 @@ test('the guest has to accept a changed price before ordering', async () => {
   expect(asked.value).toBe(0)
 })
 
+test('an order that has become cheaper is placed at its new price, and its page says so', async () => {
+  const { order, asked } = checkout()
+  api.createOrder.mockRejectedValueOnce(new Fault('price_changed', 409, { currentTotal: 2500 })).mockResolvedValueOnce({ id: '9', payment: {} })
+  await order()
+  expect(api.createOrder.mock.calls.map(([b]) => b as object)).toMatchObject([
+    { expectedTotal: 3000, clientTxnId: 'first' }, { expectedTotal: 2500, clientTxnId: 'first' },
+  ])
+  expect(asked.value).toBe(0)
+  expect(replace).toHaveBeenCalledWith({ name: 'confirm', params: { id: '9' }, state: { cheaper: true } })
+})
+
+test('a cart that a new menu has made cheaper says so and can be ordered', async () => {
+  const { order, cheaper, trouble } = checkout()
+  expect(cheaper.value).toBe(false)
+  api.activeMenu.mockResolvedValue(menuAt(2500, '6'))
+  await useMenu().load()
+  expect([cheaper.value, trouble.value]).toEqual([true, undefined])
+  api.createOrder.mockResolvedValueOnce({ id: '9', payment: {} })
+  await order()
+  expect(api.createOrder.mock.lastCall?.[0]).toMatchObject({ expectedTotal: 2500 })
+})
+
 test('an order of a shared cart names its lines, and a changed cart is shown before it is ordered', async () => {
   const cart = { version: 1, lines: [{ id: 'line-1', phone: 2, mine: false, itemId: '1', name: 'tea', qty: 2, notes: 'hot' }] }
   api.tableCart.mockReset().mockResolvedValue(cart)

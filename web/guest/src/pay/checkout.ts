@@ -26,7 +26,8 @@ export function useCheckout() {
   const cart = useCart()
   const menu = useMenu()
   const router = useRouter()
-  const { state, submit, giveUp } = useSubmit(createOrder)
+  const { state, cheaper: placedCheaper, submit, giveUp } = useSubmit(createOrder)
+  const cheaper = ref(false) // the cart costs less than when its dishes were added
 
   const trouble = shallowRef<{ text: Key; link?: boolean }>()
   // The new total that the guest has to accept, or 0. Any change of the order resets it.
@@ -60,7 +61,8 @@ export function useCheckout() {
     () => menu.menu.value?.menuVersionId,
     (version) => {
       if (!version || version === session.draft?.menuVersion) return
-      if (cart.repriced) trouble.value = { text: 'review.menuChanged' }
+      cheaper.value = cart.cheaper
+      if (cart.repriced && !cart.cheaper) trouble.value = { text: 'review.menuChanged' }
       cart.adopt()
     },
     { immediate: true },
@@ -72,6 +74,7 @@ export function useCheckout() {
     if (!visit || !version || sending.value || closed.value || !quote.ready.value) return
     trouble.value = undefined
     cart.trouble = undefined
+    cheaper.value = false
     if (cart.obstacle) {
       await showObstacle()
       return
@@ -96,7 +99,7 @@ export function useCheckout() {
       if (!placed) return
       cart.clear()
       voucher.enter('')
-      await router.replace({ name: 'confirm', params: { id: placed.id } })
+      await router.replace({ name: 'confirm', params: { id: placed.id }, ...(placedCheaper.value && { state: { cheaper: true } }) })
       if (placed.payment.redirectUrl) location.assign(placed.payment.redirectUrl)
     } catch (e) {
       if (!isFault(e)) throw e
@@ -170,5 +173,5 @@ export function useCheckout() {
     }
   }
 
-  return { state, sending, quote, voucher, due, methods, method, closed, asked, trouble, order, giveUp }
+  return { state, sending, quote, voucher, due, methods, method, closed, asked, cheaper, trouble, order, giveUp }
 }

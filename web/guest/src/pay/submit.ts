@@ -9,20 +9,28 @@ const longest = 8000
 
 /**
  * Repeats an order's request until its outcome is known. Every attempt has the same clientTxnId, so the server creates one
- * order.
+ * order. A guest who accepts a total accepts a lower one, so an order that has become cheaper is sent again with its total.
  */
-export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
+export function useSubmit<Body extends { expectedTotal?: number }, Placed>(send: (body: Body) => Promise<Placed>) {
   const state = ref<SubmitState>('idle')
+  const cheaper = ref(false) // the order costs less than the guest accepted
   let resume: ((again: boolean) => void) | undefined
 
   /** Returns the order, or undefined if the guest stopped the request; throws the server's refusal. */
-  async function submit(body: Body): Promise<Placed | undefined> {
+  async function submit(given: Body): Promise<Placed | undefined> {
+    let body = given
     let wait = 1000
+    cheaper.value = false
     for (;;) {
       state.value = 'sending'
       try {
         return done(await send(body))
       } catch (e) {
+        if (isFault(e, 'price_changed') && (e.currentTotal ?? Infinity) < (body.expectedTotal ?? 0)) {
+          body = { ...body, expectedTotal: e.currentTotal }
+          cheaper.value = true
+          continue
+        }
         if (!isFault(e) || !worthRepeating(e)) {
           done(undefined)
           throw e
@@ -55,7 +63,7 @@ export function useSubmit<Body, Placed>(send: (body: Body) => Promise<Placed>) {
 
   const giveUp = () => resume?.(false)
   onScopeDispose(giveUp)
-  return { state, submit, giveUp }
+  return { state, cheaper, submit, giveUp }
 }
 
 /** A repetition does not help against too many unpaid orders. */
