@@ -119,8 +119,9 @@ type ConsentSource string
 
 // Sources of consents.
 const (
-	ConsentAccount ConsentSource = "ACCOUNT" // the choices of the account
-	ConsentLink    ConsentSource = "LINK"    // the link or the header of an e-mail
+	ConsentRegistration ConsentSource = "REGISTRATION" // the registration
+	ConsentAccount      ConsentSource = "ACCOUNT"      // the choices of the account
+	ConsentLink         ConsentSource = "LINK"         // the link or the header of an e-mail
 )
 
 // MailChoices returns the choices of an actor's own account.

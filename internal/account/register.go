@@ -12,6 +12,7 @@ import (
 type Registration struct {
 	Profile  Profile
 	Password string
+	News     bool // the consent to news; without it, no e-mail but those that the account needs or has chosen
 }
 
 // Register creates a pending account and e-mails the code that verifies its address.
@@ -44,7 +45,10 @@ func (a *Service) Register(ctx context.Context, r Registration, c Caller) (User,
 	if err != nil {
 		return User{}, fault.Wrap("encrypt a code", err)
 	}
-	if u, err = a.Users.Register(ctx, u, a.newStoredCode(u, Verify, code, u.CreatedAt), l); err != nil {
+	choices := DefaultMailChoices()
+	choices.News = r.News
+	stored := a.newStoredCode(u, Verify, code, u.CreatedAt)
+	if u, err = a.Users.Register(ctx, u, stored, l, choices, c.Locale); err != nil {
 		return User{}, err
 	}
 	a.recordSent(ctx, Verify, u.ID, u.CreatedAt)

@@ -110,8 +110,8 @@ type UserStore interface {
 	// User returns an account, or ErrUser.
 	User(ctx context.Context, id int64) (User, error)
 	// Register creates an account of the role USER and queues its first code, or returns the error of the unique value
-	// that is taken.
-	Register(ctx context.Context, u User, c Code, l Email) (User, error)
+	// that is taken. A consent among the choices is recorded, with the language that was shown.
+	Register(ctx context.Context, u User, c Code, l Email, choices MailChoices, locale string) (User, error)
 	// UpdateProfile applies change to an account's profile, or returns the error of the unique value that is taken.
 	UpdateProfile(ctx context.Context, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
 	// MailChoices returns an account's choices, the defaults if it has not chosen.

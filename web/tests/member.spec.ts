@@ -16,6 +16,7 @@ test('a member registers and pays an order', async ({ page, server }) => {
   await page.getByRole('link', { name: 'Create account' }).click()
   await page.getByLabel('E-mail', { exact: true }).fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
+  await expect(page.getByLabel('E-mail me news and offers.')).not.toBeChecked()
   await page.getByRole('button', { name: 'Create account' }).click()
 
   await expect(page.getByText(`We’ve sent a code to ${email}`)).toBeVisible()

@@ -69,12 +69,13 @@ type registerIn struct {
 
 		Email    string           `json:"email" text:"line" minLength:"3" maxLength:"254"`
 		Password telemetry.Secret `json:"password" minLength:"10" maxLength:"128" doc:"Used exactly as sent; not trimmed."`
+		News     bool             `json:"news,omitempty" doc:"The consent to news and offers by e-mail, like that of PUT /me/mail."`
 	}
 }
 
 func (m *memberRoutes) register(ctx context.Context, in *registerIn) (Account, error) {
 	return accountResult(m.accounts.Register(ctx, account.Registration{
-		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password),
+		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password), News: in.Body.News,
 	}, in.caller))
 }
 

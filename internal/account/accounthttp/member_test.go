@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +146,32 @@ func TestMember_life_cycle(t *testing.T) {
 		}
 	})
 }
+
+// A member who agrees to news at the registration has agreed once it is verified, and can take it back.
+func TestMember_news_at_registration(t *testing.T) {
+	each(t, func(t *testing.T, s *testServer) {
+		var got map[string]any
+		body := `{"email":"` + email + `","password":"` + accounttest.Password + `","news":true}`
+		want(t, s.ask(t, "POST", "/auth/register", body, "", nil), 201, "")
+		want(t, s.ask(t, "POST", "/auth/otp/verify", `{"purpose":"VERIFY","email":"`+email+`","code":"`+s.Code(t, email)+`"}`, "", nil), 200, "")
+		p := s.login(t)
+		want(t, s.ask(t, "GET", "/me/mail", "", p.AccessToken, &got), 200, "")
+		testenv.Equal(t, got, map[string]any{"locale": "en", "orderReceived": true, "orderReady": true, "news": true})
+		want(t, s.ask(t, "PUT", "/me/mail", `{"orderReceived":true,"orderReady":true,"news":false}`, p.AccessToken, nil), 200, "")
+		type consent struct {
+			Given      int64
+			Source, At string
+		}
+		rows := testenv.Must(sqldb.Collect(t.Context(), s.DB, sqldb.Row(func(c *consent) []any {
+			return []any{&c.Given, &c.Source, &c.At}
+		}), consents))(t)
+		now := strconv.FormatInt(s.Clock.Now().UnixMilli(), 10)
+		testenv.Equal(t, rows, []consent{{1, "REGISTRATION", now}, {0, "ACCOUNT", now}})
+	})
+}
+
+var consents = sqldb.Load(fstest.MapFS{"list.sql": {Data: []byte(
+	`SELECT given, source, CAST(at AS TEXT) FROM account_consent ORDER BY id`)}}).Must("list")
 
 // Members choose which e-mails they get. The language is that of the request that verified their address, until they
 // choose another.

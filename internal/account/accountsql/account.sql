@@ -100,8 +100,9 @@ SET locale = excluded.locale, order_received = excluded.order_received, order_re
     news = excluded.news, updated_at = excluded.updated_at
 
 -- name: choice_locale
--- A language that was chosen stays.
-INSERT INTO account_mail (user_id, locale, updated_at) VALUES ($1, $2, $3) ON CONFLICT (user_id) DO NOTHING
+-- A language that was chosen stays. A registration with the consent to news has a row without a language.
+INSERT INTO account_mail (user_id, locale, updated_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id) DO UPDATE SET locale = excluded.locale WHERE account_mail.locale = ''
 
 -- name: consent_insert
 INSERT INTO account_consent (user_id, given, source, locale, at) VALUES ($1, $2, $3, $4, $5)

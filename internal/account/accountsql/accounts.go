@@ -58,7 +58,7 @@ func oneUser(ctx context.Context, conn sqldb.Conn, q *sqldb.Stmt, id int64) (acc
 
 // Register creates an account with its first code and queues the e-mail.
 func (s *Accounts) Register(
-	ctx context.Context, u account.User, c account.Code, l account.Email,
+	ctx context.Context, u account.User, c account.Code, l account.Email, choices account.MailChoices, locale string,
 ) (account.User, error) {
 	err := s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		made, err := InsertUser(ctx, tx, u)
@@ -70,6 +70,11 @@ func (s *Accounts) Register(
 		// second account.
 		tx.Queue(stmt("cap_add"), actionSend, c.Destination, c.SentAt.UnixMilli())
 		putCode(tx, c)
+		// An account without a row has the default choices.
+		if choices.News {
+			putChoices(tx, u.ID, choices, u.CreatedAt)
+			tx.Queue(stmt("consent_insert"), u.ID, 1, string(account.ConsentRegistration), locale, u.CreatedAt.UnixMilli())
+		}
 		return QueueEmail(tx, c.SentAt, l)
 	})
 	return u, s.uniqueError(ctx, u, err)

@@ -6896,6 +6896,8 @@ export interface components {
             gender?: "MALE" | "FEMALE" | "OTHER";
             /** @description latitude,longitude in degrees. */
             geolocation?: string;
+            /** @description The consent to news and offers by e-mail, like that of PUT /me/mail. */
+            news?: boolean;
             occupation?: string;
             /** @description Used exactly as sent; not trimmed. */
             password: string;
