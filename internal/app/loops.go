@@ -95,6 +95,7 @@ func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.L
 			Name: "visits", Run: k.excludingMoves(k.Floor.RunOnce), Every: 5 * time.Second, Timeout: 20 * time.Second,
 		}),
 		{Name: "measure", Run: k.measure, Every: 5 * time.Second, Timeout: 5 * time.Second},
+		{Name: "kitchen_watch", Run: k.measureKitchen, Every: kitchenInterval, Timeout: 10 * time.Second},
 		{Name: "statistics", Run: k.DB.RefreshStatistics, Every: time.Second, Timeout: 30 * time.Second},
 		{Name: "order_names", Run: k.OrderReader.IndexNames, Every: 2 * time.Second, Timeout: 20 * time.Second},
 		k.dishSalesLoop(),
@@ -189,17 +190,19 @@ func (k *Core) measure(ctx context.Context) error {
 	if err := k.measureStock(ctx, now); err != nil {
 		return err
 	}
-	if err := k.measureKitchen(ctx, now); err != nil {
-		return err
-	}
 	return k.measureDocuments(ctx)
 }
 
 // maxTicketAge is the age up to which tickets count as waiting; older ones are no longer cooked.
 const maxTicketAge = 24 * time.Hour
 
+// kitchenInterval is the age of the metric of waiting tickets. It is longer than that of measure, because the statement
+// reads the orders of two business dates.
+const kitchenInterval = 30 * time.Second
+
 // measureKitchen exports how long the first ticket of each branch has waited. A branch without tickets has no series.
-func (k *Core) measureKitchen(ctx context.Context, now time.Time) error {
+func (k *Core) measureKitchen(ctx context.Context) error {
+	now := k.DB.Now()
 	oldest, err := k.OrderReader.OldestTickets(ctx, now.Add(-maxTicketAge))
 	if err != nil {
 		return err

@@ -182,7 +182,7 @@ func TestCore_measuresTheKitchen(t *testing.T) {
 	m := f.core.Metrics
 	measured := func() map[string]float64 {
 		t.Helper()
-		testenv.NoError(t, f.core.measure(t.Context()))
+		testenv.NoError(t, f.core.measureKitchen(t.Context()))
 		return exportedValues(t, m.tickets, m.steps)
 	}
 	const age = "kitchen_oldest_ticket_age_seconds 1"
