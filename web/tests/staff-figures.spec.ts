@@ -182,7 +182,7 @@ test('colleagues take over a tablet by PIN', async ({ page, server }) => {
 
   // Switches users by keyboard; a reload keeps the user.
   await page.getByRole('button', { name: 'Switch user' }).click()
-  await dialog.getByRole('button', { name: /STAFF/ }).click()
+  await dialog.getByRole('button', { name: /Waiter/ }).click()
   await page.keyboard.type('8024')
   await page.keyboard.press('Enter')
   await expect(dialog).toHaveCount(0)
