@@ -11,7 +11,7 @@ var keep []byte
 
 // A process that needed a garbage collection since the last round keeps its memory; an idle one returns it.
 func TestIdleMemory(t *testing.T) {
-	stats := func() (automatic uint32, held uint64) {
+	stats := func() (collections uint32, held uint64) { // without those that were forced
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return m.NumGC - m.NumForcedGC, m.HeapSys - m.HeapReleased
@@ -19,7 +19,7 @@ func TestIdleMemory(t *testing.T) {
 	var m idleMemory
 	m.release()
 	before, _ := stats()
-	for now := before; now == before; now, _ = stats() {
+	for collections := before; collections == before; collections, _ = stats() {
 		keep = make([]byte, 64<<20)
 	}
 	if m.release() {
@@ -29,11 +29,11 @@ func TestIdleMemory(t *testing.T) {
 	m.release()                                      // one may have been running
 	keep = make([]byte, 64<<20)
 	keep = nil
-	_, busy := stats()
+	_, grown := stats()
 	if !m.release() {
 		t.Error("an idle process kept its memory")
 	}
-	if _, now := stats(); now+32<<20 > busy {
-		t.Errorf("the process holds %d MB after %d MB", now>>20, busy>>20)
+	if _, held := stats(); held+32<<20 > grown {
+		t.Errorf("the process holds %d MB after %d MB", held>>20, grown>>20)
 	}
 }

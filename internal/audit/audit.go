@@ -38,6 +38,8 @@ const (
 	ActionPassword         = "authn_password_change"
 	ActionPin              = "authn_pin_change"
 	ActionPinReset         = "authn_pin_reset" // an administrator resets the PIN of another account
+	ActionGoogleLinked     = "authn_google_connect"
+	ActionGoogleUnlinked   = "authn_google_disconnect"
 	ActionUserCreated      = "user_created"
 	ActionUserUpdated      = "user_updated"
 	ActionUserDisabled     = "user_disabled"
@@ -85,8 +87,6 @@ const (
 
 	ActionOptionGroupEdited  = "option_group_edited"
 	ActionOptionGroupRetired = "option_group_retired"
-	ActionGoogleConnected    = "authn_google_connect"
-	ActionGoogleDisconnected = "authn_google_disconnect"
 
 	ActionTableRotated    = "table_rotated"
 	ActionTableCreated    = "table_created"

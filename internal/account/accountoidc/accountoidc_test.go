@@ -246,7 +246,7 @@ func TestGoogle_002_A13_link(t *testing.T) {
 		_, err = h.google.Unlink(h.t.Context(), actorOf(minh), "x", accounttest.Caller())
 		h.wantRefused("an account without a password", err, account.ErrGoogleOnly)
 		h.wantNotices(lan, account.TemplateGoogleConnected, account.TemplateGoogleDisconnected)
-		h.wantAudited(lan, audit.ActionGoogleConnected, audit.ActionGoogleDisconnected)
+		h.wantAudited(lan, audit.ActionGoogleLinked, audit.ActionGoogleUnlinked)
 	})
 }
 
@@ -284,12 +284,12 @@ func TestGoogle_changes_are_reported(t *testing.T) {
 		h.mustEnter(person("lan", "lan@gmail.com", true))
 		h.mustEnter(person("lan", "lan@gmail.com", true))
 		h.wantNotices(lan, account.TemplateGoogleConnected)
-		h.wantAudited(lan, audit.ActionGoogleConnected)
+		h.wantAudited(lan, audit.ActionGoogleLinked)
 		h.Clock.Advance(time.Minute)
 		testenv.NoError(h.t, h.RequestCode(h.t.Context(), account.Reset, lan.Email, accounttest.Caller()))
 		testenv.NoError(h.t, h.ResetPassword(h.t.Context(), lan.Email, h.Code(h.t, lan.Email), "another password", accounttest.Caller()))
 		h.wantNotices(lan, account.TemplateGoogleConnected, account.TemplateReset, account.TemplatePasswordReset)
-		h.wantAudited(lan, audit.ActionGoogleConnected, audit.ActionGoogleDisconnected)
+		h.wantAudited(lan, audit.ActionGoogleLinked, audit.ActionGoogleUnlinked)
 	})
 }
 

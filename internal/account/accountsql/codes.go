@@ -211,7 +211,7 @@ func recordReset(ctx context.Context, tx sqldb.Tx, u account.User, from account.
 	by := u.Actor("")
 	by.Request, by.Address = from.Request, from.Address
 	if u.GoogleID != "" {
-		if err := recordGoogle(ctx, tx, by, now, audit.ActionGoogleDisconnected, u.ID); err != nil {
+		if err := recordGoogle(ctx, tx, by, now, audit.ActionGoogleUnlinked, u.ID); err != nil {
 			return err
 		}
 	}

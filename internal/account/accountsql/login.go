@@ -57,7 +57,7 @@ func (s *Accounts) LinkGoogle(ctx context.Context, was account.User, l account.G
 		if _, err := tx.Exec(ctx, set, u.ID, l.Subject, l.Now.UnixMilli()); err != nil {
 			return err
 		}
-		if err := finishGoogle(ctx, tx, l.By, l.Now, audit.ActionGoogleConnected, u.ID, l.Notice); err != nil {
+		if err := finishGoogle(ctx, tx, l.By, l.Now, audit.ActionGoogleLinked, u.ID, l.Notice); err != nil {
 			return err
 		}
 		u, err = oneUser(ctx, tx, stmt("account_select"), u.ID)
@@ -81,7 +81,7 @@ func (s *Accounts) UnlinkGoogle(
 		if _, err := tx.Exec(ctx, stmt("google_set"), u.ID, nil, now.UnixMilli()); err != nil {
 			return err
 		}
-		if err := finishGoogle(ctx, tx, by, now, audit.ActionGoogleDisconnected, u.ID, notice); err != nil {
+		if err := finishGoogle(ctx, tx, by, now, audit.ActionGoogleUnlinked, u.ID, notice); err != nil {
 			return err
 		}
 		u, err = oneUser(ctx, tx, stmt("account_select"), u.ID)
