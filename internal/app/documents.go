@@ -49,6 +49,7 @@ func newDocuments(db *sqldb.DB, redis *redisdb.DB) documents {
 		Source: rows, Counts: rows, Mirror: cache, Projector: p.Projector, Generation: p.Generation, Now: db.Now,
 		IdleFactor: sampleRest, BuildIdleFactor: buildRest,
 	}
+	p.Projector.Forgotten, p.OrderProjector.Forgotten = p.Sampler.Report, p.Sampler.Report
 	return p
 }
 

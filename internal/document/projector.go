@@ -39,6 +39,9 @@ type Projector struct {
 	// error they are projected again. It may be nil.
 	Changed func(ctx context.Context, docs []Document) error
 
+	// Forgotten is called with the documents of ApplyResult.Forgotten, except in a repair or rebuild. It may be nil.
+	Forgotten func(refs []Ref)
+
 	// Busy reports whether the process has more urgent work than these documents; nil for documents that must not wait.
 	Busy func() bool
 
@@ -90,7 +93,7 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 	}
 	// Touched documents come first, because a reader has just missed them in Redis.
 	touched := p.takeTouched()
-	if err := p.Project(ctx, touched, nil); err != nil {
+	if err := p.project(ctx, projection{refs: touched, forgotten: p.Forgotten}); err != nil {
 		// Touched documents are in no table, so they are queued again after a failure.
 		p.Touch(touched...)
 		return err
@@ -144,7 +147,7 @@ func (p *Projector) projectClaimed(ctx context.Context, begun time.Time, most in
 	for rest := claimed; len(rest) > 0; {
 		n := batchRows(rest)
 		w := newProjection(rest[:n])
-		w.changed = p.Changed
+		w.changed, w.forgotten = p.Changed, p.Forgotten
 		err := p.project(ctx, w)
 		if err == nil {
 			err = p.Outbox.DeleteQueued(ctx, projectableRows(rest[:n]))
@@ -211,7 +214,8 @@ type projection struct {
 	deletedVersions map[Ref]int64 // known versions of deletions
 	deleted         []Document    // deletions whose rows are not read
 
-	changed func(ctx context.Context, docs []Document) error // Projector.Changed; nil for repairs and rebuilds
+	changed   func(ctx context.Context, docs []Document) error // Projector.Changed; nil for repairs and rebuilds
+	forgotten func(refs []Ref)                                 // Projector.Forgotten; likewise
 }
 
 // newProjection collects the documents of outbox rows. A change after a deletion has its own outbox row and a higher
@@ -274,6 +278,9 @@ func (p *Projector) pass(ctx context.Context, w projection) (lost, displaced []R
 		docs = append(docs, read...)
 		for batch := range slices.Chunk(docs, batchSize) {
 			a, err := p.Writer.Apply(ctx, batch)
+			if w.forgotten != nil && len(a.Forgotten) > 0 {
+				w.forgotten(a.Forgotten)
+			}
 			if err != nil {
 				p.Touch(a.Lost...)
 				return nil, nil, err

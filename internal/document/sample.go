@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"comanda/internal/fault"
@@ -34,7 +35,8 @@ const (
 // rebuild finds entries that were listed in a lost memo alone. The generation counts as damaged until a later pass
 // finds no loss.
 //
-// Every process runs a sampler, because each must protect its own readers. It is not safe for concurrent use.
+// Every process runs a sampler, because each must protect its own readers. Only its method Report is safe for concurrent
+// use.
 type Sampler struct {
 	Source          Source
 	Counts          Counts
@@ -55,6 +57,44 @@ type Sampler struct {
 	nextPass    time.Time // earliest next pass
 	rebuildOwed string    // epoch with losses that needs a rebuild; "" for none
 	nextBuild   time.Time // earliest next rebuild
+
+	mu       sync.Mutex
+	reported []Difference // losses that others have found since the last pass
+}
+
+// maxReported limits the documents of reported losses, which are kept in memory. A rebuild follows anyway.
+const maxReported = 100
+
+// Report records that a projector has overwritten documents whose memos Redis had lost. No pass could find this loss any
+// more. Report is Projector.Forgotten.
+func (s *Sampler) Report(refs []Ref) {
+	if s.Generation.Epoch() == "" {
+		return // a rebuild follows
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range refs[:min(len(refs), maxReported-len(s.reported))] {
+		s.reported = append(s.reported, Difference{Kind: MemoWrong, Ref: r, Key: r.Entity.Keys.Memo(r.ID).String()})
+	}
+	s.Generation.setDamage(errLost(s.reported))
+}
+
+// takeReported removes and returns the reported losses.
+func (s *Sampler) takeReported() []Difference {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost := s.reported
+	s.reported = nil
+	return lost
+}
+
+// clearDamage clears the damage, unless a loss was reported during the pass.
+func (s *Sampler) clearDamage() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.reported) == 0 {
+		s.Generation.setDamage(nil)
+	}
 }
 
 // Sample is the result of a pass.
@@ -95,6 +135,7 @@ func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
 	if s.rebuildOwed != epoch { // another rebuild may have completed meanwhile
 		s.rebuildOwed = ""
 	}
+	p.Lost = append(p.Lost, s.takeReported()...)
 	switch {
 	case len(p.Lost) > 0:
 		s.rebuildOwed = epoch
@@ -109,7 +150,7 @@ func (s *Sampler) respond(ctx context.Context, p *Sample, epoch string) error {
 		s.rebuildOwed = epoch
 		s.Generation.setDamage(errEvicted)
 	case s.rebuildOwed == "" && !p.Behind:
-		s.Generation.setDamage(nil)
+		s.clearDamage()
 	}
 	if s.rebuildOwed == "" || inFuture(s.Now(), s.nextBuild, maxBuildIdle) {
 		return nil

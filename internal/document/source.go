@@ -100,6 +100,10 @@ type ApplyResult struct {
 	Lost      []Ref // a newer version was written at the same time: project again
 	Displaced []Ref // another document has taken their unique value: project again
 	Dropped   []Ref // Redis has a newer version
+
+	// Redis has lost what it knew about these documents before they were written. Index entries of earlier versions may
+	// remain, and only a rebuild finds them.
+	Forgotten []Ref
 }
 
 // Cache reads documents from Redis; documentredis.Store implements it. A missing key never proves that a document is

@@ -18,6 +18,9 @@ import (
 // (D2).
 func (s *Store) Apply(ctx context.Context, docs []document.Document) (document.ApplyResult, error) {
 	r := s.newApplyRun(docs)
+	if err := r.readLists(ctx); err != nil {
+		return document.ApplyResult{}, err
+	}
 	if err := r.begin(ctx); err != nil {
 		return document.ApplyResult{}, err
 	}
@@ -39,7 +42,7 @@ func (s *Store) ResetVersions(ctx context.Context, refs []document.Ref) error {
 	return err
 }
 
-// applyRun is the three round trips of a batch of documents.
+// applyRun is the four round trips of a batch of documents.
 type applyRun struct {
 	*Store
 	writes  []write
@@ -52,6 +55,7 @@ type write struct {
 	document.Document
 	entries string                // its index entries as text
 	shown   bool                  // its JSON shows exactly these entries
+	listed  bool                  // the list of all had it before BEGIN
 	removed []document.IndexEntry // entries that it does not have any more
 	dropped bool                  // Redis has a newer version
 }
@@ -66,9 +70,45 @@ func (s *Store) newApplyRun(docs []document.Document) *applyRun {
 	return r
 }
 
+// readLists is the first round trip. A document is in the list of all only after BEGIN has written its memo. So a document
+// that is in the list and has no memo in BEGIN has lost it. Both keys may be on different servers, and in one round trip
+// another writer could add the document in between.
+func (r *applyRun) readLists(ctx context.Context) error {
+	lists := sets{at: map[keyspace.Key]int{}}
+	of := make([][]int, 0, len(document.Entities)) // the writes of each list
+	for i, w := range r.writes {
+		at := lists.put(w.Entity.Keys.List(), w.ID)
+		if at == len(of) {
+			of = append(of, nil)
+		}
+		of[at] = append(of[at], i)
+	}
+	cmds := make([]redisdb.Cmd, len(lists.keys))
+	for i, k := range lists.keys {
+		cmds[i] = redisdb.Command("SMISMEMBER", k, lists.ids[i]...)
+	}
+	replies, err := r.lenient(ctx, cmds)
+	if err != nil {
+		return err
+	}
+	for i, reply := range replies {
+		is, err := reply.Ints()
+		if isWrongType(err) {
+			continue // updateIndexes replaces the key
+		}
+		if err != nil {
+			return err
+		}
+		for j, at := range of[i] {
+			r.writes[at].listed = is[j] == 1
+		}
+	}
+	return nil
+}
+
 var tombstoneLife = strconv.FormatInt(keyspace.TombstoneLife.Milliseconds(), 10)
 
-// begin is the first round trip. It also raises the counters: a counter may be higher than the ids of the documents,
+// begin is the second round trip. It also raises the counters: a counter may be higher than the ids of the documents,
 // never lower.
 func (r *applyRun) begin(ctx context.Context) error {
 	cmds := make([]redisdb.Cmd, 0, len(r.writes)+len(document.Entities))
@@ -89,19 +129,24 @@ func (r *applyRun) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.writes[i].begun(text); r.writes[i].dropped {
-			r.applied.Dropped = append(r.applied.Dropped, r.writes[i].Ref())
+		known := r.writes[i].begun(text)
+		switch w := r.writes[i]; {
+		case w.dropped:
+			r.applied.Dropped = append(r.applied.Dropped, w.Ref())
+		case w.listed && !known:
+			r.applied.Forgotten = append(r.applied.Forgotten, w.Ref())
 		}
 	}
 	r.addLeftovers()
 	return nil
 }
 
-// begun parses BEGIN's reply: "-" for a dropped write, else the version and the entries to be removed.
-func (w *write) begun(reply string) {
+// begun parses BEGIN's reply: "-" for a dropped write, else the version and the entries to be removed. It reports whether
+// Redis knew the entries of the version before.
+func (w *write) begun(reply string) (known bool) {
 	version, removed, _ := strings.Cut(reply, "\n")
 	if w.dropped = version == "-"; w.dropped {
-		return
+		return true
 	}
 	if w.Deleted {
 		w.Version, _ = strconv.ParseInt(version[1:], 10, 64) // the script has chosen the version
@@ -109,6 +154,7 @@ func (w *write) begun(reply string) {
 	if removed != "" {
 		w.removed = parseEntries(w.Entity, removed)
 	}
+	return version[0] == '+'
 }
 
 // highest returns the largest written id of each entity with numeric ids.
@@ -177,7 +223,7 @@ func (r *applyRun) settled() {
 	}
 }
 
-// updateIndexes is the second round trip: the lists and index entries, members of one set together.
+// updateIndexes is the third round trip: the lists and index entries, members of one set together.
 func (r *applyRun) updateIndexes(ctx context.Context) (err error) {
 	o := newIndexOps()
 	var entities []*document.Entity
@@ -250,7 +296,7 @@ func (r *applyRun) replaceWrongTypes(ctx context.Context, cmds []redisdb.Cmd) ([
 	return r.send(ctx, cmds)
 }
 
-// finish is the third round trip. A write without removed entries only reads the memo, or the JSON that shows it. That is
+// finish is the last round trip. A write without removed entries only reads the memo, or the JSON that shows it. That is
 // much cheaper than a script. A tombstone may keep its removed entries, because it expires.
 func (r *applyRun) finish(ctx context.Context) error {
 	var cmds []redisdb.Cmd

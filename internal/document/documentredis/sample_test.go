@@ -32,6 +32,7 @@ func newSampledFixture(t testing.TB, r *fixture) *sampledFixture {
 	t.Helper()
 	w := &sampledFixture{fixture: r}
 	w.sampler = r.sampler(func(_ context.Context, s document.Sample) { w.last = s })
+	r.projector.Forgotten = w.sampler.Report
 	r.project(t)
 	r.reconcile(t)
 	r.wantUsable(t, true)
@@ -106,6 +107,55 @@ func TestSampler_finds_each_lost_key(t *testing.T) {
 		t.Errorf("there are %d keys, and were %d", len(left), len(all))
 	}
 	r.wantClean(t)
+}
+
+// A document that is written after its memo was lost leaves the entries of the version before. No pass can find them, so
+// the projector reports the loss.
+func TestSampler_overwritten_loss(t *testing.T) {
+	each(t, func(t *testing.T, r *fixture) {
+		placed := orderID(1)
+		fill(t, r, placed)
+		testenv.NoError(t, r.data.PutUser(t.Context(), documenttest.User{ID: 5, Email: "old@example.com", Role: 1, City: "Hue"}))
+		w := newSampledFixture(t, r)
+		user, order := document.User.Keys, document.Order.Keys
+		for name, c := range map[string]struct {
+			lost   []keyspace.Key
+			change func(n int) error
+		}{
+			"memo": {[]keyspace.Key{user.Memo("5")}, func(n int) error {
+				return r.data.PutUser(t.Context(), documenttest.User{ID: 5, Email: fmt.Sprintf("new%d@example.com", n), Role: 1, City: "c" + digit(n)})
+			}},
+			"memo and document": {[]keyspace.Key{user.Memo("5"), user.Key("5")}, func(n int) error {
+				return r.data.PutUser(t.Context(), documenttest.User{ID: 5, Email: fmt.Sprintf("both%d@example.com", n), Role: 1, City: "b" + digit(n)})
+			}},
+			"memo of a deleted document": {[]keyspace.Key{document.CartDetail.Keys.Memo("456")}, func(n int) error {
+				if n == 0 {
+					return r.data.DeleteDetail(t.Context(), 456)
+				}
+				return nil
+			}},
+			"an order without memo": {[]keyspace.Key{order.Key(placed), order.Memo(placed)}, func(n int) error {
+				return r.data.PutOrder(t.Context(), placed, "PLACED", 456, "VNPAY"+digit(n))
+			}},
+		} {
+			unlink(t, r, c.lost...)
+			testenv.NoError(t, c.change(0))
+			r.project(t)
+			if !r.generation.Damaged() {
+				t.Errorf("%s: the loss was not reported", name)
+			}
+			w.pass(t)
+			if len(w.last.Lost) == 0 {
+				t.Errorf("%s: the pass does not count the loss", name)
+			}
+			r.wantClean(t)
+			w.pass(t)
+			w.wantNothingLost(t)
+			testenv.NoError(t, c.change(1)) // with the memo, the next change is no loss
+			r.project(t)
+			w.wantNothingLost(t)
+		}
+	})
 }
 
 // After any loss of keys, and any writes before it is detected, two passes restore what SQL has.

@@ -11,7 +11,8 @@
 --       5 index=field, one per line, of an entity whose documents show their entries in their JSON; empty for others
 --       6 1: this JSON shows exactly the entries in 3
 -- Returns per group - : dropped, Redis has a newer version; else + and the version, and after a line break the entries to
---         remove. A value of another format, written by another program, counts as no memo.
+--         remove. * in place of + : Redis had neither a memo nor JSON that shows the entries, so entries of an earlier version
+--         are unknown. A value of another format, written by another program, counts as no memo.
 -- Memo  version, " x" if deleted, and the entries, one per line; entries to be removed begin with "-". A deleted
 --       document's memo keeps them, so that a writer that restores the document removes those that it does not own. A
 --       document that shows its entries has no memo, unless entries are still to be removed
@@ -69,9 +70,9 @@ local function begin(memo, doc, version, body, owned, fields)
     end
   end
   if have and entries ~= '' and entries ~= owned then
-    return version, to_remove(entries, owned)
+    return '+' .. version, to_remove(entries, owned)
   end
-  return version, '', ''
+  return (have and '+' or '*') .. version, '', ''
 end
 
 local memo_keys, set, gone, replies = {}, {}, {}, {}
@@ -98,7 +99,7 @@ for i, memo_key in ipairs(memo_keys) do
   if not version then
     replies[i] = '-'
   else
-    replies[i] = '+' .. version .. removed
+    replies[i], version = version .. removed, string.sub(version, 2)
     if body == '' then
       gone[#gone + 1] = key
       redis.call('SET', memo_key, version .. ' x' .. pending, 'PX', ARGV[a - 2])
