@@ -122,13 +122,18 @@ func trimNulls[T any](cells []*T, first bool) []*T {
 	return cells
 }
 
-// json returns the rows as an array of arrays, which SQLite reads with json_each.
+// json returns the rows as an array of arrays, which SQLite reads with json_each, or as an array of the cells of the only
+// column.
 func (r *RowSet) json() string {
 	b := make([]byte, 0, 2+r.n*len(r.columns)*16)
 	b = append(b, '[')
 	for i := range r.n {
 		if i > 0 {
 			b = append(b, ',')
+		}
+		if len(r.columns) == 1 {
+			b = r.columns[0].appendJSON(b, i)
+			continue
 		}
 		b = append(b, '[')
 		for j, c := range r.columns {
@@ -170,9 +175,14 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// row appends the cells of row i in these columns, as SQLite receives them.
-func (r *RowSet) row(out []any, i int, columns []int) []any {
-	for _, j := range columns {
+// row appends the cells of row i, as SQLite receives them. Of cells, ^n stands for the n-th argument of the statement, and
+// other numbers for a column.
+func (r *RowSet) row(out []any, i int, cells []int, args []any) []any {
+	for _, j := range cells {
+		if j < 0 {
+			out = append(out, args[^j])
+			continue
+		}
 		c := &r.columns[j]
 		switch {
 		case c.texts != nil:

@@ -364,10 +364,10 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// execInTx runs a statement in a transaction, one that inserts rows once per row. Outside a transaction a failure would
-// leave the rows before it.
+// execInTx runs a statement in a transaction, one with a row set once per row if it can. Outside a transaction a failure
+// would leave the rows before it.
 func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected int64, err error) {
-	if q.sqliteRow == "" || len(args) != 1 {
+	if q.sqliteRow == "" || len(args) != len(q.params) {
 		return p.exec(ctx, q, args)
 	}
 	rows, ok := args[0].(*RowSet)
@@ -383,7 +383,7 @@ func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected 
 	}
 	cells := make([]any, 0, len(q.sqliteCells))
 	for i := range rows.n {
-		res, err := s.ExecContext(ctx, rows.row(cells[:0], i, q.sqliteCells)...)
+		res, err := s.ExecContext(ctx, rows.row(cells[:0], i, q.sqliteCells, args)...)
 		if err != nil {
 			return 0, translate(q.Name, err)
 		}

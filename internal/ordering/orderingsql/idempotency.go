@@ -7,10 +7,10 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// keyQuery is a statement that selects orders by idempotency keys, with the keys.
+// keyQuery is a set of idempotency keys with the statements that select the orders, and only their ids, by such keys.
 type keyQuery struct {
-	stmt *sqldb.Stmt
-	keys *sqldb.RowSet
+	orders, ids *sqldb.Stmt
+	keys        *sqldb.RowSet
 }
 
 // keyQueries returns the query for the keys of guests and the one for those of members. Most batches have keys of one kind,
@@ -25,12 +25,12 @@ func keyQueries(keys []ordering.IdempotencyKey) (all []keyQuery) {
 		}
 	}
 	if len(guests) > 0 {
-		all = append(all, keyQuery{stmt("order_select_guest_key"), sqldb.NewRowSet(len(guests)).
+		all = append(all, keyQuery{stmt("order_select_guest_key"), stmt("order_ids_guest_key"), sqldb.NewRowSet(len(guests)).
 			Int("branch_id", func(i int) int64 { return guests[i].Branch }).
 			Text("key", func(i int) string { return guests[i].ClientTxnID })})
 	}
 	if len(members) > 0 {
-		all = append(all, keyQuery{stmt("order_select_member_key"), sqldb.NewRowSet(len(members)).
+		all = append(all, keyQuery{stmt("order_select_member_key"), stmt("order_ids_member_key"), sqldb.NewRowSet(len(members)).
 			Int("user_id", func(i int) int64 { return members[i].User }).
 			Text("key", func(i int) string { return members[i].ClientTxnID })})
 	}
@@ -53,16 +53,24 @@ func (l *loader) queuePrior(places []*ordering.Place) {
 		keys[i] = p.Order.Key()
 	}
 	for _, q := range keyQueries(keys) {
-		l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Prior[o.Key()] = &o }), q.stmt, q.keys)
+		l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Prior[o.Key()] = &o }), q.orders, q.keys)
 	}
 }
 
 // priorResults reads the order that was placed under each key, or nil. It takes no lock, so an order whose transaction
-// has not committed yet is not found.
+// has not committed yet is not found. Each refused order asks for its key, and few have an order.
 func priorResults(ctx context.Context, db sqldb.Conn, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
-	prior := map[ordering.IdempotencyKey]*ordering.Order{}
+	var ids []string
 	for _, q := range keyQueries(keys) {
-		err := sqldb.Each(ctx, db, sqldb.Scanned(scanOrder, func(o ordering.Order) { prior[o.Key()] = &o }), q.stmt, q.keys)
+		err := sqldb.Each(ctx, db, sqldb.Scanned(sqldb.Value[string], func(id string) { ids = append(ids, id) }), q.ids, q.keys)
+		if err != nil {
+			return nil, err
+		}
+	}
+	prior := map[ordering.IdempotencyKey]*ordering.Order{}
+	if len(ids) > 0 {
+		found := sqldb.Scanned(scanOrder, func(o ordering.Order) { prior[o.Key()] = &o })
+		err := sqldb.Each(ctx, db, found, stmt("order_select"), sqldb.IDs(ids))
 		if err != nil {
 			return nil, err
 		}
