@@ -27,12 +27,15 @@ self.addEventListener('message', (event) => {
   if (event.data === 'take over') void self.skipWaiting()
 })
 
-// Shows a notice that the server sends while the page is closed. A second notice of an order replaces the first one.
+// Shows a notice that the server sends while the page is closed. A second notice of an order replaces the first one, and is
+// announced like it: a guest who has seen "accepted" must notice "ready". A notice without a tag must not ask for that.
 self.addEventListener('push', (event) => {
   const notice = event.data?.json() ?? {}
   const texts = notices[notice.locale] ?? notices.en
   const title = (texts[notice.kind] ?? texts.other).replace('{number}', notice.number ?? '')
-  const options = { tag: notice.order, icon: '/app/icon-192.png', lang: notice.locale, data: notice.url ?? page }
+  const options = {
+    tag: notice.order, renotify: Boolean(notice.order), icon: '/app/icon-192.png', lang: notice.locale, data: notice.url ?? page,
+  }
   event.waitUntil(self.registration.showNotification(title, options))
 })
 

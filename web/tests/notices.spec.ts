@@ -67,8 +67,9 @@ test('a message of a push service becomes a notification in its language while n
   const shown = await worker.evaluate(async () => {
     const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; dispatchEvent: (e: Event) => boolean }
     const said: unknown[] = []
-    scope.registration.showNotification = (title, options) => {
-      said.push([title, options?.tag, options?.data])
+    // TypeScript's library does not know the property renotify.
+    scope.registration.showNotification = (title, options?: NotificationOptions & { renotify?: boolean }) => {
+      said.push([title, options?.tag, options?.data, options?.renotify])
       return Promise.resolve()
     }
     for (const locale of ['en', 'vi', 'zh-Hant', 'xx']) {
@@ -82,5 +83,5 @@ test('a message of a push service becomes a notification in its language while n
     return said
   })
   const titles = ['Order A-012 is ready', 'Đơn A-012 đã sẵn sàng', '訂單 A-012 的餐點已準備好', 'Order A-012 is ready']
-  expect(shown).toEqual(titles.map((title) => [title, 'o1', '/app/orders/o1']))
+  expect(shown).toEqual(titles.map((title) => [title, 'o1', '/app/orders/o1', true]))
 })
