@@ -24,6 +24,9 @@ func TestCommands_migrate(t *testing.T) {
 		}
 		for n := range slices.Backward(all) { // the newest is reverted first
 			s.must("migrate", "down")
+			if n%8 > 0 { // a status takes as long as a step
+				continue
+			}
 			if now := s.migrations(); slices.Contains(now[:n], false) || slices.Contains(now[n:], true) {
 				t.Errorf("with the newest %d taken back: %v", len(all)-n, now)
 			}
