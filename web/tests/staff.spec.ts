@@ -77,9 +77,9 @@ test('the console opens while the server is unreachable, and shows it', async ({
 })
 
 test('a member has no access to the console', async ({ page, server }) => {
-  await join(server, 'huong@house.example', { username: 'huong' })
+  await join(server, 'thuy@house.example', { username: 'thuy' })
   await page.goto(`${server.url}/console/`)
-  await page.getByLabel('E-mail or username').fill('huong')
+  await page.getByLabel('E-mail or username').fill('thuy')
   await page.getByLabel('Password', { exact: true }).fill(memberPassword)
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t a staff account' })).toBeVisible()
