@@ -65,8 +65,8 @@ type Sampler struct {
 // maxReported limits the documents of reported losses, which are kept in memory. A rebuild follows anyway.
 const maxReported = 100
 
-// Report records that a projector has overwritten documents whose memos Redis had lost. No pass could find this loss any
-// more. Report is Projector.Forgotten.
+// Report records that a projector has overwritten documents whose memos Redis had lost: no pass can find this loss any
+// more. It is the value of Projector.Forgotten.
 func (s *Sampler) Report(refs []Ref) {
 	if s.Generation.Epoch() == "" {
 		return // a rebuild follows

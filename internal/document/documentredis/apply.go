@@ -83,24 +83,13 @@ func (r *applyRun) readLists(ctx context.Context) error {
 		}
 		of[at] = append(of[at], i)
 	}
-	cmds := make([]redisdb.Cmd, len(lists.keys))
-	for i, k := range lists.keys {
-		cmds[i] = redisdb.Command("SMISMEMBER", k, lists.ids[i]...)
-	}
-	replies, err := r.lenient(ctx, cmds)
+	present, err := r.membership(ctx, lists)
 	if err != nil {
 		return err
 	}
-	for i, reply := range replies {
-		is, err := reply.Ints()
-		if isWrongType(err) {
-			continue // updateIndexes replaces the key
-		}
-		if err != nil {
-			return err
-		}
-		for j, at := range of[i] {
-			r.writes[at].listed = is[j] == 1
+	for i, flags := range present {
+		for j, flag := range flags {
+			r.writes[of[i][j]].listed = flag == 1
 		}
 	}
 	return nil

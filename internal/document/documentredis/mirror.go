@@ -8,7 +8,6 @@ import (
 
 	"comanda/internal/document"
 	"comanda/internal/keyspace"
-	"comanda/internal/redisdb"
 	"comanda/internal/seq"
 )
 
@@ -160,21 +159,13 @@ func (s *Store) RecordKeys(docs []document.Document, seen *document.KeySet) {
 func (c *comparison) members(ctx context.Context, docs []document.Document) error {
 	o := expectedSets(docs)
 	o.recordKeys(c.seen)
-	cmds := make([]redisdb.Cmd, len(o.keys))
-	for i, k := range o.keys {
-		cmds[i] = redisdb.Command("SMISMEMBER", k, o.ids[i]...)
-	}
-	replies, err := c.lenient(ctx, cmds)
+	present, err := c.membership(ctx, o.sets)
 	if err != nil {
 		return err
 	}
-	for i, r := range replies {
-		is, err := r.Ints()
-		if err != nil && !isWrongType(err) {
-			return err
-		}
+	for i, flags := range present {
 		for j, x := range o.wants[i] {
-			if j < len(is) && is[j] == 1 {
+			if j < len(flags) && flags[j] == 1 {
 				continue
 			}
 			kind := document.EntryMissing

@@ -139,6 +139,25 @@ func (s *Store) lenient(ctx context.Context, cmds []redisdb.Cmd) ([]redisdb.Repl
 	return all, nil
 }
 
+// membership returns for each set which of the ids are members, as 1 and 0. It returns none for a key of another type.
+func (s *Store) membership(ctx context.Context, of sets) (present [][]int64, err error) {
+	cmds := make([]redisdb.Cmd, len(of.keys))
+	for i, k := range of.keys {
+		cmds[i] = redisdb.Command("SMISMEMBER", k, of.ids[i]...)
+	}
+	replies, err := s.lenient(ctx, cmds)
+	if err != nil {
+		return nil, err
+	}
+	present = make([][]int64, len(replies))
+	for i, r := range replies {
+		if present[i], err = r.Ints(); err != nil && !isWrongType(err) {
+			return nil, err
+		}
+	}
+	return present, nil
+}
+
 // lenientTexts reads like texts, but returns "" for keys of another type.
 func (s *Store) lenientTexts(ctx context.Context, keys []keyspace.Key) ([]string, error) {
 	texts, err := s.texts(ctx, keys)
