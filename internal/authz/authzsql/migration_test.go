@@ -22,22 +22,6 @@ var earlierGrants = sqldb.Load(fstest.MapFS{
 	"clear.sql": {Data: []byte(`DELETE FROM document_outbox`)},
 })
 
-// migrateBefore migrates a database back to the schema before a version.
-func migrateBefore(t *testing.T, db *sqldb.DB, version int64) {
-	t.Helper()
-	for {
-		all := testenv.Must(db.Migrations(t.Context()))(t)
-		applied := false
-		for _, m := range all {
-			applied = applied || m.Applied && m.Version >= version
-		}
-		if !applied {
-			return
-		}
-		testenv.NoError(t, db.MigrateDown(t.Context()))
-	}
-}
-
 func do(t *testing.T, db *sqldb.DB, name string) int64 {
 	t.Helper()
 	return testenv.Must(db.Exec(t.Context(), earlierGrants.Must(name)))(t)
@@ -47,7 +31,7 @@ func do(t *testing.T, db *sqldb.DB, name string) int64 {
 // their permissions, and the documents follow.
 func TestMigration_kitchen_grants(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		migrateBefore(t, db, 23)
+		sqldbtest.MigrateBefore(t, db, 23)
 		routes := append(table(), route("PUT", "/api/menu-items/{id}/quota", "MENUS"), route("GET", "/api/stock/reservations", "STOCK"),
 			route("POST", "/api/menu-items/{id}/86", "MENUS"))
 		syncs(t, db, routes)
@@ -90,7 +74,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 // A new installation, and one without these grants, is not changed.
 func TestMigration_kitchen_permissions_exist(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		migrateBefore(t, db, 23)
+		sqldbtest.MigrateBefore(t, db, 23)
 		syncs(t, db, table())
 		do(t, db, "clear")
 		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)

@@ -44,9 +44,7 @@ func TestMigration_keeps_events(t *testing.T) {
 			return nil
 		}))
 
-		for applied(t, db) {
-			testenv.NoError(t, db.MigrateDown(t.Context()))
-		}
+		sqldbtest.MigrateBefore(t, db, migration)
 		waiting := testenv.Must(sqldb.Map[string, int64](t.Context(), db, previousStmts.Must("waiting")))(t)
 		if len(waiting) != 2 || waiting[refused.ID] != 1 {
 			t.Errorf("the previous version has to publish %v, want %s after 1 attempt and %s", waiting, refused.ID, pending.ID)
@@ -74,16 +72,4 @@ func TestMigration_keeps_events(t *testing.T) {
 			t.Errorf("published %v, want %s at the end", b.ids(), late.ID)
 		}
 	})
-}
-
-// applied reports whether the migration is applied.
-func applied(t *testing.T, db *sqldb.DB) bool {
-	t.Helper()
-	for _, m := range testenv.Must(db.Migrations(t.Context()))(t) {
-		if m.Version == migration {
-			return m.Applied
-		}
-	}
-	t.Fatalf("there is no migration %d", migration)
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -62,6 +63,16 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 func Postgres(t testing.TB) *sqldb.DB {
 	t.Helper()
 	return open(t, Unsynced(PostgresURL(t)))
+}
+
+// MigrateBefore migrates a database back to the schema before a version.
+func MigrateBefore(t testing.TB, db *sqldb.DB, version int64) {
+	t.Helper()
+	for _, m := range slices.Backward(testenv.Must(db.Migrations(t.Context()))(t)) {
+		if m.Applied && m.Version >= version {
+			testenv.NoError(t, db.MigrateDown(t.Context()))
+		}
+	}
 }
 
 // Unsynced returns the address with synchronous_commit off. Waiting for the disk takes most of the time of a small
