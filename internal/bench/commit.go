@@ -108,8 +108,7 @@ func newPage(now time.Time, first, n int) page {
 		Text("digest", func(i int) string { return ids[i][:24] }).
 		Int("number", func(i int) int64 { return int64(first + i + 1) })
 	items := sqldb.NewRowSet(n*lineCount).Text("id", line).
-		Int("line", func(i int) int64 { return int64(i%lineCount + 1) }).Int("item", item).
-		Text("name", func(i int) string { return "Phở bò số " + ids[i/lineCount][24:] })
+		Int("line", func(i int) int64 { return int64(i%lineCount + 1) }).Int("item", item)
 	events := sqldb.NewRowSet(n).Text("id", fresh).Text("order_id", id).
 		Text("payload", func(i int) string {
 			return fmt.Sprintf(`{"orderId":"%s","branchId":"%d","bizDate":"%s","totalAmount":%d,"currency":"VND","payBy":"%s"}`,

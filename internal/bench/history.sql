@@ -65,12 +65,12 @@ ORDER BY o.id
 
 -- name: history_item_insert
 -- The lines of an order are three consecutive items of its branch's menu, so that every dish is sold.
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, done_at)
-SELECT o.id, l.line, m.id, m.dish_id, 'Phở bò số ' || m.dish_id,
-       '{"en":"Beef noodle soup no. ' || m.dish_id || '","vi":"Phở bò số ' || m.dish_id || '"}', 30000, 1, o.stepped_at
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty, done_at)
+SELECT o.id, l.line, m.id, m.dish_id, n.id, 30000, 1, o.stepped_at
 FROM order_info o
 CROSS JOIN (SELECT 1 AS line UNION ALL SELECT 2 UNION ALL SELECT 3) AS l
 JOIN menu_item m ON m.id = o.branch_id * 1000 + (o.number * 3 + l.line) % 100
+JOIN item_name n ON n.digest = 'history-' || m.dish_id
 WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id, l.line
 
@@ -78,6 +78,12 @@ ORDER BY o.id, l.line
 INSERT INTO menu (id, branch_id, name)
 SELECT r.id, r.id, r.name
 FROM @rows($1: id int, name text) AS r
+
+-- name: history_item_name_insert
+INSERT INTO item_name (digest, name, names)
+SELECT 'history-' || d.dish_id, 'Phở bò số ' || d.dish_id,
+       '{"en":"Beef noodle soup no. ' || d.dish_id || '","vi":"Phở bò số ' || d.dish_id || '"}'
+FROM (SELECT DISTINCT dish_id FROM menu_item) AS d
 
 -- name: history_menu_item_insert
 INSERT INTO menu_item (id, menu_id, branch_id, dish_id, daily_quota)
@@ -100,7 +106,7 @@ INSERT INTO order_info (
     id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, total_amount, currency, pay_by, expires_at, paid_at, created_at, updated_at, version,
     stepped_at)
-SELECT r.id, r.branch_id, 'DINE_IN', r.id, r.id || substr(r.id || r.id, 1, 38), r.branch_id, r.id, 'history-' || r.id,
+SELECT r.id, r.branch_id, 'DINE_IN', r.id, r.id || substr(r.id || r.id, 1, 38), r.branch_id, '', 'history-' || r.id,
        substr(r.id, 1, 24), CAST($2 AS TEXT), r.number, 'SERVED', 'PAID', 'COUNTER', 90000, 'VND', r.at + 900000,
        r.at + 990000, r.at + 60000, r.at, r.at + 1200000, 6, r.at + 1200000
 FROM @rows($1: id text, branch_id int, number int, at int) AS r

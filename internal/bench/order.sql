@@ -40,15 +40,15 @@ INSERT INTO order_info (
     id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, cancel_reason, total_amount, currency, pay_by, expires_at, paid_at, canceled_at,
     created_at, updated_at, version)
-SELECT r.id, 9000, 'DINE_IN', CAST($5 AS TEXT), CAST($6 AS TEXT), 9000, r.id, r.key, r.digest, CAST($2 AS TEXT), r.number,
+SELECT r.id, 9000, 'DINE_IN', CAST($5 AS TEXT), CAST($6 AS TEXT), 9000, '', r.key, r.digest, CAST($2 AS TEXT), r.number,
        'PLACED', 'UNPAID', 'COUNTER', NULL, 90000, 'VND', CAST($4 AS BIGINT), CAST($4 AS BIGINT), NULL, NULL,
        CAST($3 AS BIGINT), CAST($3 AS BIGINT), 1
 FROM @rows($1: id text, key text, digest text, number int) AS r
 
 -- name: order_item_insert
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, price_snapshot, qty, notes)
-SELECT r.id, r.line, r.item, r.item, r.name, 30000, 1, ''
-FROM @rows($1: id text, line int, item int, name text) AS r
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty, notes)
+SELECT r.id, r.line, r.item, r.item, r.item, 30000, 1, ''
+FROM @rows($1: id text, line int, item int) AS r
 
 -- name: paid_count
 SELECT count(*)

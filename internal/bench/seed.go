@@ -246,6 +246,7 @@ func queueRestaurants(tx sqldb.Tx, now int64) {
 			return dish((i/historyMenu*historyDishes/historyBranches + i%historyMenu) % historyDishes)
 		})
 	tx.Queue(stmt("history_menu_item_insert"), items)
+	tx.Queue(stmt("history_item_name_insert"))
 	tx.Queue(stmt("history_version_item_insert"), items)
 }
 

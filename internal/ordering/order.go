@@ -129,7 +129,8 @@ type Item struct {
 	ItemID int64
 	DishID int64
 	Name   string // in the first locale of the branch that has one, for the kitchen
-	Names  string // in all locales of the branch, see NamesOf; empty in orders of earlier releases
+	Names  string // in all locales of the branch, see catalog.Texts.Encode; empty in orders of earlier releases
+	NameID int64  // id of the stored Name and Names; 0 until the ledger has stored them
 	Price  int64
 	Qty    int64
 	Notes  string

@@ -4,7 +4,7 @@
 SELECT o.id, i.menu_item_id, i.qty, coalesce(h.lines, '')
 FROM order_info o
 JOIN (SELECT order_id, menu_item_id, sum(qty) AS qty FROM order_item WHERE order_id > $4 AND order_id <= $5 GROUP BY order_id, menu_item_id) i ON i.order_id = o.id
-LEFT JOIN hold h ON h.id = o.hold_id
+LEFT JOIN hold h ON h.id = @hold_of
 WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3)
   AND ' ' || coalesce(h.lines, '') || ' ' NOT LIKE '% ' || i.menu_item_id || ':' || i.qty || ' %'
   AND NOT EXISTS (SELECT 1 FROM order_item p WHERE p.order_id = o.id AND p.options <> '')
@@ -29,7 +29,7 @@ SELECT h.id, h.state
 FROM hold h
 WHERE h.id > $4 AND h.id <= $5 AND h.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR h.branch_id = $3) AND h.biz_date <> '' AND h.state IN ('HELD', 'CONFIRMED')
   AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.id = h.id)
-  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id)
+  AND NOT EXISTS (SELECT 1 FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id AND o.hold_id <> '')
 ORDER BY h.id
 LIMIT $2
 
@@ -50,7 +50,7 @@ LIMIT $2
 SELECT o.id, i.menu_item_id, i.qty, i.options, coalesce(h.lines, '')
 FROM order_info o
 JOIN order_item i ON i.order_id = o.id
-LEFT JOIN hold h ON h.id = o.hold_id
+LEFT JOIN hold h ON h.id = @hold_of
 WHERE o.id > $3 AND o.id <= $4 AND o.biz_date >= $1 AND (CAST($2 AS BIGINT) = 0 OR o.branch_id = $2)
   AND EXISTS (SELECT 1 FROM order_item p WHERE p.order_id = o.id AND p.options <> '')
 ORDER BY o.id, i.line
@@ -59,7 +59,7 @@ ORDER BY o.id, i.line
 -- Finds orders whose payment status does not match the state of their hold.
 SELECT o.id, o.status, o.payment_status, coalesce(h.state, 'none')
 FROM order_info o
-LEFT JOIN hold h ON h.id = o.hold_id
+LEFT JOIN hold h ON h.id = @hold_of
 WHERE o.id > $4 AND o.id <= $5 AND o.biz_date >= $1 AND (CAST($3 AS BIGINT) = 0 OR o.branch_id = $3) AND coalesce(h.state, 'none') <> CASE
     WHEN o.payment_status IN ('UNPAID', 'CONFIRMING') THEN 'HELD'
     WHEN o.payment_status = 'PAID' OR o.status <> 'CANCELED' THEN 'CONFIRMED'

@@ -21,10 +21,13 @@ import (
 )
 
 // History writes imported orders. It implements ordering.HistoryStore.
-type History struct{ db *sqldb.DB }
+type History struct {
+	db    *sqldb.DB
+	names *itemNames
+}
 
 // NewHistory returns a History on a database.
-func NewHistory(db *sqldb.DB) *History { return &History{db} }
+func NewHistory(db *sqldb.DB) *History { return &History{db, newItemNames(db)} }
 
 // Dishes implements ordering.HistoryStore.
 func (h *History) Dishes(ctx context.Context) (map[int64]catalog.Texts, error) {
@@ -69,6 +72,11 @@ var errHistoryChanged = fault.New(fault.Conflict, "import_conflict",
 
 // AddHistory implements ordering.HistoryStore. It locks in the order of the ledger: counters, numbers, then new rows.
 func (h *History) AddHistory(ctx context.Context, orders []*ordering.Order, highest map[stock.Scope]int64) error {
+	for _, o := range orders {
+		if err := h.names.Set(ctx, o.Items); err != nil {
+			return err
+		}
+	}
 	err := h.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := setMenuItems(ctx, tx, orders); err != nil {
 			return err

@@ -34,6 +34,7 @@ type AdmissionOutbox interface {
 type Ledger struct {
 	db            *sqldb.DB
 	counters      *stocksql.Counters
+	names         *itemNames
 	cache         AdmissionOutbox
 	now           func() time.Time
 	group         *sqldb.Group[ordering.Command, ordering.Result]
@@ -46,7 +47,7 @@ type Ledger struct {
 
 // NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
 func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledger {
-	l := &Ledger{db: db, counters: stocksql.NewCounters(db), cache: cache, now: now}
+	l := &Ledger{db: db, counters: stocksql.NewCounters(db), names: newItemNames(db), cache: cache, now: now}
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
@@ -112,9 +113,12 @@ func (l *Ledger) Group() *sqldb.Group[ordering.Command, ordering.Result] { retur
 // order's provisional hold expired meanwhile and has a tombstone; nothing was written then.
 func (l *Ledger) Do(ctx context.Context, c ordering.Command) (ordering.Result, error) {
 	if p, ok := c.(*ordering.Place); ok {
-		// Missing counters are created in a separate transaction: inserting them inside the batch would break the lock
-		// order.
+		// Missing counters and names are created in separate transactions: inserting them inside the batch would break
+		// the lock order.
 		if err := l.counters.Ensure(ctx, p.Hold); err != nil {
+			return ordering.Result{}, err
+		}
+		if err := l.names.Set(ctx, p.Order.Items); err != nil {
 			return ordering.Result{}, err
 		}
 	}

@@ -1,5 +1,10 @@
+-- fragment: hold_of
+-- The id of the order's hold. The column is empty for the first hold, which has the order's id.
+CASE o.hold_id WHEN '' THEN o.id ELSE o.hold_id END
+
 -- fragment: order_columns
-o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, o.hold_id, o.client_txn_id, o.digest,
+o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, @hold_of,
+o.client_txn_id, o.digest,
 o.number, o.status, o.payment_status, o.payment_method, coalesce(o.cancel_reason, ''), o.total_amount, o.currency,
 o.refunded_amount, coalesce(o.payment_ref, ''), o.kind, coalesce(o.user_id, 0), coalesce(o.receiver_name, ''),
 coalesce(o.receiver_phone, ''), coalesce(o.receiver_address, ''), coalesce(o.receiver_email, ''),
@@ -14,15 +19,27 @@ FROM @rows($1: order_id text, line int, done_at int) AS r
 WHERE order_item.order_id = r.order_id AND order_item.line = r.line
 
 -- name: item_insert
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, names, price_snapshot, qty, notes, options)
-SELECT r.order_id, r.line, r.item, r.dish, r.name, r.names, r.price, r.qty, r.notes, r.options
-FROM @rows($1: order_id text, line int, item int, dish int, name text, names text, price int, qty int, notes text, options text) AS r
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty, notes, options)
+SELECT r.order_id, r.line, r.item, r.dish, r.name, r.price, r.qty, r.notes, r.options
+FROM @rows($1: order_id text, line int, item int, dish int, name int, price int, qty int, notes text, options text) AS r
+
+-- name: item_name_ids
+SELECT n.digest, n.id FROM item_name n JOIN @rows($1: digest text) AS r ON n.digest = r.digest
+
+-- name: item_name_insert
+INSERT INTO item_name (digest, name, names)
+SELECT r.digest, r.name, r.names FROM @rows($1: digest text, name text, names text) AS r
+WHERE true
+ORDER BY r.digest
+ON CONFLICT DO NOTHING
 
 -- name: item_select
-SELECT i.order_id, i.menu_item_id, i.dish_id, i.name_snapshot, i.names, i.price_snapshot, i.qty, i.notes,
-       coalesce(i.done_at, 0), i.options
+-- The outer join keeps a line whose names are missing, so that no dish is left out of an order.
+SELECT i.order_id, i.menu_item_id, i.dish_id, i.name_id, coalesce(n.name, ''), coalesce(n.names, ''), i.price_snapshot,
+       i.qty, i.notes, coalesce(i.done_at, 0), i.options
 FROM order_item i
 JOIN @rows($1: id text) AS r ON i.order_id = r.id
+LEFT JOIN item_name n ON n.id = i.name_id
 ORDER BY i.order_id, i.line
 
 -- name: number_ensure
@@ -79,7 +96,7 @@ WHERE payment_status IN ('UNPAID', 'CONFIRMING')
 RETURNING id, branch_id
 
 -- name: order_holds
-SELECT o.hold_id FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
+SELECT @hold_of FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
 
 -- name: order_insert
 INSERT INTO order_info (
@@ -180,8 +197,8 @@ WHERE order_info.id = r.id
 SELECT x.id
 FROM (
     SELECT h.expires_at, coalesce(
-        (SELECT o.id FROM order_info o WHERE o.id = h.id AND o.hold_id = h.id),
-        (SELECT o.id FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id)) AS id
+        (SELECT o.id FROM order_info o WHERE o.id = h.id AND o.hold_id IN ('', h.id)),
+        (SELECT o.id FROM order_info o WHERE o.hold_id = h.id AND o.hold_id <> o.id AND o.hold_id <> '')) AS id
     FROM hold h
     WHERE h.biz_date <> '' AND h.state = 'HELD' AND h.expires_at <= $1
 ) AS x

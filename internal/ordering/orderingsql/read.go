@@ -128,7 +128,7 @@ func loadItems(ctx context.Context, c sqldb.Reader, orders []ordering.Order) err
 
 // scanItem reads a row of item_select: the order and one line. Lines of an order arrive in the order of Order.Items.
 func scanItem(r sqldb.Rows) (order string, it ordering.Item, err error) {
-	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes,
+	err = r.Scan(&order, &it.ItemID, &it.DishID, &it.NameID, &it.Name, &it.Names, &it.Price, &it.Qty, &it.Notes,
 		sqldb.Time(&it.DoneAt), &it.Options)
 	return order, it, err
 }

@@ -93,7 +93,7 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullText("visit_id", func(i int) (string, bool) { return filled(orders[i].VisitID) }).
 		NullText("guest_hash", func(i int) (string, bool) { return filled(orders[i].GuestHash) }).
 		Int("menu_version_id", func(i int) int64 { return orders[i].MenuVersionID }).
-		Text("hold_id", func(i int) string { return orders[i].HoldID }).
+		Text("hold_id", holdColumn(orders)).
 		Text("client_txn_id", func(i int) string { return orders[i].ClientTxnID }).
 		Text("digest", func(i int) string { return orders[i].Digest }).
 		Text("biz_date", func(i int) string { return orders[i].Scope.Date }).
@@ -126,6 +126,16 @@ func queueOrders(tx sqldb.Tx, orders []*ordering.Order) {
 		NullInt("voucher_id", func(i int) (int64, bool) { return orders[i].Voucher, orders[i].Voucher != 0 }))
 }
 
+// holdColumn returns the column hold_id, which is empty for the first hold of an order.
+func holdColumn(orders []*ordering.Order) func(i int) string {
+	return func(i int) string {
+		if o := orders[i]; o.HoldID != o.ID {
+			return o.HoldID
+		}
+		return ""
+	}
+}
+
 // quoted returns a column of the quotes of orders; it is NULL for an order whose total is the sum of its lines.
 func quoted(orders []*ordering.Order, amount func(*ordering.Order) int64) func(i int) (int64, bool) {
 	return func(i int) (int64, bool) { return amount(orders[i]), orders[i].Quote != "" }
@@ -155,8 +165,7 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 		Int("line", func(i int) int64 { return int64(lines[i].n) }).
 		Int("item", func(i int) int64 { return lines[i].ItemID }).
 		Int("dish", func(i int) int64 { return lines[i].DishID }).
-		Text("name", func(i int) string { return lines[i].Name }).
-		Text("names", func(i int) string { return lines[i].Names }).
+		Int("name", func(i int) int64 { return lines[i].NameID }).
 		Int("price", func(i int) int64 { return lines[i].Price }).
 		Int("qty", func(i int) int64 { return lines[i].Qty }).
 		Text("notes", func(i int) string { return lines[i].Notes }).
@@ -176,7 +185,7 @@ func queueChanged(tx sqldb.Tx, b *ordering.Batch) {
 	orders := slices.Collect(maps.Values(b.Changed))
 	tx.QueueExactly(int64(len(orders)), stmt("order_update"), sqldb.NewRowSet(len(orders)).
 		Text("id", func(i int) string { return orders[i].ID }).
-		Text("hold_id", func(i int) string { return orders[i].HoldID }).
+		Text("hold_id", holdColumn(orders)).
 		Text("status", func(i int) string { return string(orders[i].Status) }).
 		Text("payment_status", func(i int) string { return string(orders[i].PaymentStatus) }).
 		Text("payment_method", func(i int) string { return string(orders[i].Method) }).

@@ -41,8 +41,8 @@ var year = []string{
 	 FROM generate_series(1, $1::int) n, (VALUES (1), (2)) AS b (id),
 	   LATERAL (SELECT (extract(epoch FROM TIMESTAMPTZ '2025-01-01 04:00:00+00') * 1000)::bigint + n * 365::bigint * 86400000 / $1 AS at) t
 	 WHERE b.id = 1 OR n % 10 = 3 ORDER BY n`,
-	`INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, price_snapshot, qty)
-	 SELECT o.id, l, 1 + (o.number * 7 + l * 13) % 60, 1 + (o.number * 7 + l * 13) % 60, 'A dish with a name of usual length', 50000, 1
+	`INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty)
+	 SELECT o.id, l, 1 + (o.number * 7 + l * 13) % 60, 1 + (o.number * 7 + l * 13) % 60, 1, 50000, 1
 	 FROM order_info o, generate_series(1, 3) l WHERE $1 > 0 ORDER BY o.created_at`,
 	`INSERT INTO payment_attempt (id, order_id, method, amount, currency, state, created_at, redirect_url)
 	 SELECT 'p' || o.id, o.id, 'VNPAY', 150000, 'VND', CASE WHEN o.paid_at IS NULL THEN 'REDIRECTED' ELSE 'PAID' END, o.created_at,

@@ -77,13 +77,13 @@ DELETE FROM role_permission WHERE role_id = $1 AND permission_id = $2
 INSERT INTO role_permission (role_id, permission_id) VALUES ($1, $2) ON CONFLICT DO NOTHING
 
 -- name: line_put
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, price_snapshot, qty)
-VALUES ($1, $2, 11, $3, 'Phở', 65000, 2)
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty)
+VALUES ($1, $2, 11, $3, 1, 65000, 2)
 ON CONFLICT (order_id, line) DO NOTHING
 
 -- name: lines_fill
-INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_snapshot, price_snapshot, qty)
-SELECT o.id, l.line, 11, 4, 'Phở bò', 65000, 2
+INSERT INTO order_item (order_id, line, menu_item_id, dish_id, name_id, price_snapshot, qty)
+SELECT o.id, l.line, 11, 4, 1, 65000, 2
 FROM order_info o
 CROSS JOIN (SELECT 1 AS line UNION ALL SELECT 2 UNION ALL SELECT 3) AS l
 
