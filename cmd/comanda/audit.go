@@ -28,7 +28,7 @@ func (c *cli) audit() *cobra.Command {
 			}, len(r.Broken) > 0}, err
 		}),
 	}
-	return group("audit", "The audit log and the prices of orders", verify, c.auditPrices())
+	return group("audit", "Verify the audit log and the prices of orders", verify, c.auditPrices())
 }
 
 // auditPrices recomputes the totals of orders.

@@ -76,7 +76,7 @@ func (c *cli) bench() *cobra.Command {
 	cmd.Flags().IntVar(&streams, "streams", 0, "live streams to measure, up to "+strconv.Itoa(bench.MaxStreams))
 	cmd.Flags().BoolVar(&parts, "parts", false, "measure only the parts of an order in the server, from its profiles")
 	cmd.Flags().StringVar(&budget, "budget", "",
-		"measure only the parts, and fail if one has grown by a tenth beyond those of a file, the JSON of an earlier run")
+		"measure only the parts, and fail if one exceeds that in this file (the JSON of an earlier run) by more than a tenth")
 	cmd.AddCommand(benchEcho(), benchFloor())
 	return cmd
 }

@@ -12,10 +12,10 @@ import (
 
 // demo loads the demo restaurant without starting a server.
 func (c *cli) demo() *cobra.Command {
-	return group("demo", "The demo restaurant", &cobra.Command{
+	return group("demo", "Load the demo restaurant", &cobra.Command{
 		Use: "load", Short: "Load the demo restaurant into the configured database", Args: cobra.NoArgs,
-		Long: "Loads three branches (Hà Nội in VND, Taipei in TWD, Berlin in EUR with taxes and a service charge) " +
-			"with menus and tables. Loading it again changes nothing.",
+		Long: "Loads three branches (Hà Nội in VND, Taipei in TWD, Berlin in EUR with taxes and a service charge) with\n" +
+			"menus and tables. Loading it again changes nothing.",
 		RunE: c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
 			if err := db.Migrate(cmd.Context()); err != nil {
 				return result{}, err

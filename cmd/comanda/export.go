@@ -84,8 +84,8 @@ func (c *cli) importing() *cobra.Command {
 		Use: "import FILE", Short: "Import documents from JSON lines", Args: cobra.ExactArgs(1),
 		Long: "Imports a file written by export. All lines are checked before any is written: fields, types, references,\n" +
 			"and existing ids or unique values, which refuse the whole import unless --on-conflict says\n" +
-			"otherwise. Then the lines are written in transactions of some hundred. Accounts are imported without passwords:\n" +
-			"their owners request a new one. Orders are restored with a backup; comanda orders import takes over past ones.",
+			"otherwise. Then the lines are written in transactions of a few hundred. Accounts are imported without passwords:\n" +
+			"their owners request a new one. Orders are restored from a backup; comanda orders import takes over past ones.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			how := document.OnConflict(on)
 			if !slices.Contains([]document.OnConflict{document.Refuse, document.Skip, document.Replace}, how) {
@@ -107,7 +107,7 @@ func (c *cli) importing() *cobra.Command {
 
 // orders groups the commands on orders.
 func (c *cli) orders() *cobra.Command {
-	return group("orders", "Orders of another system", c.ordersImport())
+	return group("orders", "Import orders of another system", c.ordersImport())
 }
 
 // ordersImport takes over past orders. Like importing, it checks the whole file before it writes anything.
@@ -119,8 +119,9 @@ func (c *cli) ordersImport() *cobra.Command {
 			historyExample + "\n\n" +
 			"paymentStatus is PAID, REFUNDED or CANCELED; the last two have endedAt, and the last has no paidAt. Amounts are in\n" +
 			"the currency's smallest unit. A dish is named by dishId or by its name in any language, and may be retired.\n" +
-			"bizDate (by default that of createdAt) has passed. Optional: number, paymentMethod (COUNTER), userId of a member,\n" +
-			"receiverName, -Phone, -Address, -Email, -Note, and notes of items. Nothing is published, and no e-mail is sent.\n\n" +
+			"bizDate must be in the past; the default is that of createdAt. Optional: number, paymentMethod (COUNTER), userId of\n" +
+			"a member, receiverName, receiverPhone, receiverAddress, receiverEmail, receiverNote, and notes of items. Nothing is\n" +
+			"published, and no e-mail is sent.\n\n" +
 			"All lines are checked before any is written. Import an interrupted file again with --skip-existing.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			f, err := os.Open(cmd.Flags().Arg(0))

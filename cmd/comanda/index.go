@@ -17,7 +17,7 @@ import (
 )
 
 func (c *cli) index() *cobra.Command {
-	return group("index", "Documents and indexes in Redis", c.indexVerify(), c.indexRebuild())
+	return group("index", "Verify and rebuild the documents in Redis", c.indexVerify(), c.indexRebuild())
 }
 
 // indexVerify exits with 1 on a difference, so that a scheduled job can alert.
@@ -79,7 +79,7 @@ type rebuilt struct {
 
 // nothingToCompare returns the result for an installation without documents in Redis. It succeeds: none can be wrong.
 func nothingToCompare(ctx context.Context, s *system.Service) (r result, ok bool, err error) {
-	note := "Redis is in process of the server, which does not run; nothing was compared."
+	note := "The store is in the server's process, which is not running; nothing was compared."
 	if s.Redis != nil {
 		kept, why, err := s.KeepsDocuments(ctx)
 		if kept || err != nil {

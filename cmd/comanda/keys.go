@@ -16,7 +16,7 @@ import (
 )
 
 func (c *cli) keys() *cobra.Command {
-	return group("keys", "Redis keys: declarations and audit; and the signing key",
+	return group("keys", "List and audit Redis keys; replace the signing key",
 		c.keysList(), c.keysDocs(), c.keysLint(), c.keysAudit(), c.keysWithdraw())
 }
 
@@ -26,7 +26,7 @@ func (c *cli) keysWithdraw() *cobra.Command {
 		Use: "withdraw", Short: "Replace the signing key after a leak", Args: cobra.NoArgs,
 		Long: "Generates a new key in the database. Within seconds every running server rejects everything signed with the old\n" +
 			"one: access tokens, device cookies, and the sessions, guests and menus in Redis. Apps refresh their tokens by\n" +
-			"themselves, so users stay logged in; devices are recognised again after the next login. If\n" +
+			"themselves, so users stay logged in; devices are recognized again after the next login. If\n" +
 			"COMANDA_TOKEN_KEY is set, it is used instead: change it and restart every server.",
 		RunE: c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
 			if err := accountsql.WithdrawTokenKey(cmd.Context(), db, authz.System()); err != nil {

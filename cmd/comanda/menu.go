@@ -17,7 +17,7 @@ import (
 )
 
 func (c *cli) menu() *cobra.Command {
-	return group("menu", "Menus as spreadsheets", c.menuImport(), c.menuExport())
+	return group("menu", "Import and export menus as spreadsheets", c.menuImport(), c.menuExport())
 }
 
 // menuImport changes nothing if the file has a problem.

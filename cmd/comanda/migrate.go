@@ -26,7 +26,7 @@ func (c *cli) migrate() *cobra.Command {
 	}
 	return group("migrate", "Migrate the database schema up or down",
 		step("up", "Apply all migrations", func(ctx context.Context, db *sqldb.DB) error { return db.Migrate(ctx) }),
-		step("down", "Take the newest migration back, with the data in its tables",
+		step("down", "Roll back the newest migration and delete the data in its tables",
 			func(ctx context.Context, db *sqldb.DB) error { return db.MigrateDown(ctx) }),
 		step("status", "List the migrations", func(context.Context, *sqldb.DB) error { return nil }))
 }

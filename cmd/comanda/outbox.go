@@ -11,7 +11,7 @@ import (
 )
 
 func (c *cli) outbox() *cobra.Command {
-	return group("outbox", "Pending events and dead letters", c.outboxStatus(), c.outboxReplay())
+	return group("outbox", "Show pending events; replay dead letters", c.outboxStatus(), c.outboxReplay())
 }
 
 func (c *cli) outboxStatus() *cobra.Command {
@@ -49,7 +49,7 @@ func (c *cli) outboxReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay", Short: "Replay dead letters", Args: cobra.NoArgs,
 		Long: "Moves dead letters of the relay back to the outbox, has each consumer apply its own again, and retries the\n" +
-			"changes that Redis refused. Letters that fail again stay dead letters.",
+			"changes that Redis refused. Those that fail again remain dead letters.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			r, err := s.ReplayWhere(cmd.Context(), f)
 			return result{value: r, text: func(w io.Writer) {

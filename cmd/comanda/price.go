@@ -28,7 +28,7 @@ func (c *cli) price() *cobra.Command {
 		Example: `  echo '{"total":100,"weights":[1,1,1]}' | comanda price allocate`,
 		Args:    cobra.NoArgs, RunE: fromJSON(allocation.parts),
 	}
-	return group("price", "The price engine", quote, allocate)
+	return group("price", "Compute bills and split amounts", quote, allocate)
 }
 
 type allocation struct {

@@ -45,5 +45,5 @@ func (c *cli) quota() *cobra.Command {
 	set.Flags().Int64Var(&daily, "daily", 0, "units per business date")
 	set.Flags().BoolVar(&unlimited, "unlimited", false, "no quota")
 	_ = set.MarkFlagRequired("item") // the flag exists
-	return group("quota", "Daily quotas", set)
+	return group("quota", "Set daily quotas", set)
 }

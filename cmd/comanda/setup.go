@@ -25,10 +25,9 @@ func (c *cli) setup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "setup", Short: "Set up a restaurant from a file: owner, branches, tables, menus, settings, people",
 		Args: cobra.NoArgs,
-		Long: "Creates and changes what the file says, beside running servers or before the first start. It can run again:\n" +
-			"what is there already is kept, what differs is changed, and nothing is removed. Branches are found by name,\n" +
-			"tables by label, dishes by key and people by e-mail address. Passwords of existing accounts and existing\n" +
-			"tables stay.\n\n" +
+		Long: "Creates what is missing and changes what differs from the file, and removes nothing. It can be repeated, beside\n" +
+			"running servers or before the first start. Branches are found by name, tables by label, dishes by key and\n" +
+			"people by e-mail address. Existing tables, and passwords of existing accounts, are not changed.\n\n" +
 			"The whole file is checked first; with any problem nothing is written, and the command prints each with its line\n" +
 			"and exits with 1. Then the owner, all settings, each branch, its tables, its menu and each person are one\n" +
 			"transaction each. If one fails, those before it stay; correct the cause and run the command again.\n\n" +

@@ -12,7 +12,7 @@ import (
 )
 
 func (c *cli) stock() *cobra.Command {
-	return group("stock", "Counters of sold and held units", c.stockShow(), c.stockReconcile())
+	return group("stock", "Show and reconcile counters of sold and held units", c.stockShow(), c.stockReconcile())
 }
 
 func (c *cli) stockShow() *cobra.Command {

@@ -46,7 +46,7 @@ func (c *cli) user() *cobra.Command {
 	create.Flags().Int64SliceVar(&n.Branches, "branch", nil, "ids of the account's branches")
 	_ = create.MarkFlagRequired("role") // the flags exist
 	_ = create.MarkFlagRequired("email")
-	return group("user", "Accounts", create)
+	return group("user", "Create accounts", create)
 }
 
 // readPassword prompts twice on a terminal, without echo. Otherwise it reads COMANDA_PASSWORD or one line of standard

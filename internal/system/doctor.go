@@ -82,7 +82,7 @@ func diagnoseDatabase(ctx context.Context, c Connections, add func(string, strin
 func diagnoseRedis(ctx context.Context, c Connections, add func(string, string, error)) {
 	redis, err := c.Redis(ctx)
 	if errors.Is(err, redisdb.ErrNotRunning) {
-		add("redis", "in process of the server, which does not run", nil)
+		add("redis", "in the server's process, which is not running", nil)
 		return
 	}
 	if err != nil {

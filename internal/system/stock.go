@@ -126,7 +126,7 @@ func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, 
 		case s.Cache != nil:
 			return s.reconcile(ctx, s.Cache, branch, "")
 		case s.Redis == nil:
-			return s.reconcile(ctx, nil, branch, "Redis is in process of the server, which does not run; only SQL was compared.")
+			return s.reconcile(ctx, nil, branch, "The store is in the server's process, which is not running; only SQL was compared.")
 		case !s.Redis.Up():
 			return s.reconcile(ctx, nil, branch, "Redis is out of reach; only SQL was compared.")
 		}
