@@ -248,7 +248,7 @@ type BoardHub struct {
 	Reader  BoardReader
 	Catalog Catalog
 	Changes BranchSubscriber
-	// Ages returns the ages from which screens show a ticket as old and as too old.
+	// Ages returns the ages from which screens show a ticket as slow and as late.
 	Ages     func() (warn, late time.Duration)
 	Interval time.Duration // between reads without a notification; 0: see boardInterval
 	// Notified reports whether boards are notified of all changes; nil means no. When it becomes false, all branches must

@@ -190,8 +190,8 @@ type station struct {
 }
 
 type thresholds struct {
-	WarnSeconds int64 `json:"warnSeconds" doc:"Age from which a ticket counts as old."`
-	LateSeconds int64 `json:"lateSeconds" doc:"Age from which a ticket counts as too old."`
+	WarnSeconds int64 `json:"warnSeconds" doc:"Age from which a ticket counts as slow."`
+	LateSeconds int64 `json:"lateSeconds" doc:"Age from which a ticket counts as late."`
 }
 
 // boardView selects which parts of a board one screen receives.

@@ -6520,12 +6520,12 @@ export interface components {
         OrderingThresholds: {
             /**
              * Format: int64
-             * @description Age from which a ticket counts as too old.
+             * @description Age from which a ticket counts as late.
              */
             lateSeconds: number;
             /**
              * Format: int64
-             * @description Age from which a ticket counts as old.
+             * @description Age from which a ticket counts as slow.
              */
             warnSeconds: number;
         };
