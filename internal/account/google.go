@@ -79,7 +79,7 @@ type GoogleLink struct {
 
 // Errors of signing in with Google.
 var (
-	ErrGoogleOff         = fault.New(fault.NotFound, "google_off", "This restaurant does not offer to sign in with Google.")
+	ErrGoogleOff         = fault.New(fault.NotFound, "google_off", "This restaurant does not offer sign-in with Google.")
 	ErrGoogleUnavailable = fault.New(fault.Unavailable, "google_unavailable",
 		"Google cannot be reached. Log in with your password.")
 	ErrGoogleState   = fault.New(fault.Invalid, "google_flow_invalid", "This sign-in has expired. Please start again.")

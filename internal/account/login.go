@@ -24,7 +24,7 @@ var (
 		"Wrong e-mail or password.")
 	ErrUnverified = fault.New(fault.Forbidden, "not_verified",
 		"Verify your e-mail address first, with the code we sent to it.")
-	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account is disabled.")
+	ErrDisabled = fault.New(fault.Forbidden, "account_disabled", "This account has been deactivated.")
 )
 
 // Credentials are the input of Login: an e-mail address or a username, and the password exactly as typed.

@@ -28,7 +28,7 @@ const (
 
 // The faults of this package.
 var (
-	ErrColour = fault.New(fault.Invalid, "colour_invalid", "A colour is # and six hexadecimal digits, such as #a8321f.")
+	ErrColour = fault.New(fault.Invalid, "colour_invalid", "A colour must be # and six hexadecimal digits, such as #a8321f.")
 	ErrSlot   = fault.New(fault.NotFound, "brand_picture_unknown", "The brand has no such picture.")
 )
 

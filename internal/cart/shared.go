@@ -58,7 +58,7 @@ var (
 	ErrNotShared = fault.New(fault.Conflict, "cart_not_shared", "This table has no shared cart.")
 	ErrMaxAdded  = fault.Newf(fault.Conflict, "cart_lines_exhausted",
 		"A table can add at most %d dishes to its cart. Please order with the staff.", maxAdded)
-	ErrNotes = fault.Newf(fault.Invalid, "invalid", "A note must have at most %d characters.", MaxNotes)
+	ErrNotes = fault.Newf(fault.Invalid, "invalid", "A note can have at most %d characters.", MaxNotes)
 )
 
 // SharedDraft applies changes and orders to a locked shared cart in memory. It does no I/O.

@@ -166,7 +166,7 @@ var (
 	ErrSoldOut       = fault.New(fault.SoldOut, "sold_out", "Some of these dishes have sold out.")
 	ErrIdempotency   = fault.New(fault.Invalid, "idempotency_mismatch", "This clientTxnId was used for another order.")
 	ErrVersionClosed = fault.New(fault.Conflict, "menu_version_closed", "The menu has changed. Reload it.")
-	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended. Scan the code on the table again.")
+	ErrVisitClosed   = fault.New(fault.Gone, "visit_closed", "This visit has ended. Please scan the code on the table again.")
 	ErrUnpaid        = fault.New(fault.TooMany, "too_many_unpaid", "Pay for or cancel an open order first.")
 	ErrNotFound      = fault.New(fault.NotFound, "order_not_found", "Order not found.")
 	ErrNotCancelable = fault.New(fault.Conflict, "not_cancelable", "The order can no longer be cancelled.")

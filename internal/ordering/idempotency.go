@@ -58,7 +58,7 @@ func (c Checkout) key() IdempotencyKey {
 // checkClientTxnID refuses an empty id, because repetitions without one could not be recognized.
 func checkClientTxnID(id string) error {
 	if n := utf8.RuneCountInString(id); n == 0 || n > MaxClientID {
-		return fault.Newf(fault.Invalid, "invalid", "clientTxnId has 1 to %d characters.", MaxClientID)
+		return fault.Newf(fault.Invalid, "invalid", "clientTxnId must have 1 to %d characters.", MaxClientID)
 	}
 	return nil
 }

@@ -218,12 +218,12 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 // their lines come from a cart and not from the request.
 func checkItems(items []RequestItem) error {
 	if len(items) == 0 || len(items) > MaxLines {
-		return fault.Newf(fault.Invalid, "invalid", "An order has 1 to %d lines.", MaxLines)
+		return fault.Newf(fault.Invalid, "invalid", "An order must have 1 to %d lines.", MaxLines)
 	}
 	var units int64
 	for _, it := range items {
 		if it.Qty < 1 || it.Qty > MaxQty {
-			return fault.Newf(fault.Invalid, "invalid", "The quantity of a line is 1 to %d.", MaxQty)
+			return fault.Newf(fault.Invalid, "invalid", "The quantity of a line must be between 1 and %d.", MaxQty)
 		}
 		if utf8.RuneCountInString(it.Notes) > MaxNotes {
 			return fault.Newf(fault.Invalid, "invalid", "Notes have at most %d characters.", MaxNotes)

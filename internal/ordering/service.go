@@ -44,15 +44,15 @@ const maxWindow = 24 * time.Hour
 func (c Config) Validate() error {
 	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
 		return fault.InField("payment_window", "window_range",
-			fault.New(fault.Invalid, "invalid", "The payment window is between one second and a day."))
+			fault.New(fault.Invalid, "invalid", "The payment window must be between one second and one day."))
 	}
 	if c.CounterWindow != 0 && (c.CounterWindow < time.Second || c.CounterWindow > maxWindow) {
 		return fault.InField("counter_window", "window_range",
-			fault.New(fault.Invalid, "invalid", "The counter window is between one second and a day."))
+			fault.New(fault.Invalid, "invalid", "The counter window must be between one second and one day."))
 	}
 	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
 		return fault.InField("expiry_grace", "grace_range",
-			fault.New(fault.Invalid, "invalid", "The expiry grace is between zero and an hour."))
+			fault.New(fault.Invalid, "invalid", "The expiry grace must be between zero and one hour."))
 	}
 	return nil
 }

@@ -150,9 +150,9 @@ const maxText = 100
 func (t Item) Validate() error {
 	switch {
 	case utf8.RuneCountInString(t.Name) > maxText || !utf8.ValidString(t.Name):
-		return fault.Newf(fault.Invalid, "invalid", "A name may have at most %d characters.", maxText).With("field", "name")
+		return fault.Newf(fault.Invalid, "invalid", "A name can have at most %d characters.", maxText).With("field", "name")
 	case utf8.RuneCountInString(t.Unit) > maxText || !utf8.ValidString(t.Unit):
-		return fault.Newf(fault.Invalid, "invalid", "A unit may have at most %d characters.", maxText).With("field", "unit")
+		return fault.Newf(fault.Invalid, "invalid", "A unit can have at most %d characters.", maxText).With("field", "unit")
 	case t.LowAt != NoAlarm && (t.LowAt < 0 || t.LowAt > MaxAvailable):
 		return fault.Newf(fault.Invalid, "invalid", "lowAt must be between 0 and %d.", int64(MaxAvailable)).With("field", "lowAt")
 	}
@@ -364,7 +364,7 @@ func (a Adjustment) Validate() error {
 		return fault.Newf(fault.Invalid, "invalid", "clientTxnId must have 1 to %d characters.", MaxClientID).
 			With("field", "clientTxnId")
 	case utf8.RuneCountInString(a.Note) > MaxNote || !utf8.ValidString(a.Note):
-		return fault.Newf(fault.Invalid, "invalid", "A note may have at most %d characters.", MaxNote).With("field", "note")
+		return fault.Newf(fault.Invalid, "invalid", "A note can have at most %d characters.", MaxNote).With("field", "note")
 	}
 	return ValidateExternalID("itemId", a.SKU)
 }

@@ -22,7 +22,7 @@ var (
 	ErrTable  = fault.New(fault.NotFound, "table_not_found", "Table not found.")
 
 	ErrTableTaken    = fault.New(fault.Conflict, "table_taken", "This table is taken.")
-	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not in use. Please ask for another one.")
+	ErrTableInactive = fault.New(fault.Conflict, "table_inactive", "This table is not open. Please ask for another one.")
 	ErrLabelTaken    = fault.New(fault.Conflict, "table_label_taken", "There is already a table with this name in this branch.")
 	ErrNoCode        = fault.New(fault.Conflict, "table_without_code", "This table has no code yet. Create one first.")
 )
@@ -71,7 +71,7 @@ type Visit struct {
 	BizDate    string // when it was opened
 	Open       bool
 	OpenedAt   time.Time
-	LastSeenAt time.Time   // some seconds late while open, see Guests.FlushSeen
+	LastSeenAt time.Time   // a few seconds late while open, see Guests.FlushSeen
 	ClosedAt   time.Time   // zero while open
 	Reason     CloseReason // empty while open
 	Guests     int

@@ -359,7 +359,7 @@ func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (staffDeta
 }
 
 // errNoReceiver is returned for an order at a table, which has no receiver.
-var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table.")
+var errNoReceiver = fault.New(fault.NotFound, "receiver_not_found", "This order is for a table and has no receiver.")
 
 // receiver returns the receiver of one order. Its route is the permission for all other places that show receivers.
 func (r routes) receiver(ctx context.Context, in *httpapi.ByText) (staffReceiver, error) {
