@@ -29,7 +29,7 @@ func Register(a *httpapi.API, segments *mailing.Segments, mailings *mailing.Serv
 	httpapi.Register(ops, "mailing-list", "GET /api/mailings", "List the mailings to members", authz.Everywhere(r.list))
 	httpapi.RegisterOutput(ops, "mailing-create", "POST /api/mailings",
 		"Send an e-mail to the members of a group", authz.Everywhere(r.create), httpapi.Created)
-	httpapi.RegisterOutput(ops, "mailing-preview", "POST /api/mailings/preview", "Send a mailing to yourself for a look",
+	httpapi.RegisterOutput(ops, "mailing-preview", "POST /api/mailings/preview", "Send yourself a preview of a mailing",
 		authz.Everywhere(r.preview))
 	httpapi.Register(ops, "mailing-cancel", "POST /api/mailings/{id}/cancel", "Stop a mailing while it is being sent",
 		authz.Everywhere(r.cancel))

@@ -43,12 +43,12 @@ func (r routes) registerMember(ops httpapi.Operations) {
 		"Follow your notices live: the newest and the number of unread ones, then after every change", r.memberEvents)
 	httpapi.RegisterOutput(ops, "me-notice-read", "POST /me/notices/{id}/read", "Mark one of your notices as read",
 		r.memberRead)
-	httpapi.RegisterOutput(ops, "me-notices-read", "POST /me/notices/read", "Mark your notices as read, up to one",
+	httpapi.RegisterOutput(ops, "me-notices-read", "POST /me/notices/read", "Mark your notices as read, up to a given one",
 		r.memberReadAll)
 	httpapi.Register(ops, "me-notice-choices", "GET /me/notice-choices", "View which notices you get", r.memberChoices)
 	httpapi.Register(ops, "me-notice-choose", "PUT /me/notice-choices", "Choose which notices you get", r.memberChoose)
 	httpapi.Register(ops, "me-push", "POST /me/push", "Get notices in this browser while the page is closed", r.memberPush)
-	httpapi.RegisterOutput(ops, "me-push-end", "DELETE /me/push/{id}", "Get no more notices in this browser",
+	httpapi.RegisterOutput(ops, "me-push-end", "DELETE /me/push/{id}", "Stop notices in this browser",
 		r.memberPushEnd)
 }
 
@@ -60,7 +60,7 @@ func (r routes) registerGuest(ops httpapi.Operations) {
 	httpapi.RegisterOutput(ops, "guest-notice-read", "POST /cis/notices/{id}/read", "Mark a notice as read on this phone",
 		r.guestRead)
 	httpapi.RegisterOutput(ops, "guest-notices-read", "POST /cis/notices/read",
-		"Mark the notices of a guest's visit as read on this phone, up to one", r.guestReadAll)
+		"Mark the notices of a guest's visit as read on this phone, up to a given one", r.guestReadAll)
 	httpapi.Register(ops, "guest-notice-choices", "GET /cis/notice-choices", "View which notices this phone gets",
 		r.guestChoices)
 	httpapi.Register(ops, "guest-notice-choose", "PUT /cis/notice-choices", "Choose which notices this phone gets",
@@ -68,7 +68,7 @@ func (r routes) registerGuest(ops httpapi.Operations) {
 	httpapi.Register(ops, "guest-push", "POST /cis/push",
 		"Get notices of a guest's visit in this browser while the page is closed", r.guestPush)
 	httpapi.RegisterOutput(ops, "guest-push-end", "DELETE /cis/push/{id}",
-		"Get no more notices of a guest's visit in this browser", r.guestPushEnd)
+		"Stop notices of a guest's visit in this browser", r.guestPushEnd)
 }
 
 // member returns the reader of a request's account. Whom it sees is decided anew for each request, because branches and

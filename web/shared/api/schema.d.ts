@@ -587,7 +587,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a mailing to yourself for a look */
+        /** Send yourself a preview of a mailing */
         post: operations["mailing-preview"];
         delete?: never;
         options?: never;
@@ -2794,7 +2794,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark the notices of a guest's visit as read on this phone, up to one */
+        /** Mark the notices of a guest's visit as read on this phone, up to a given one */
         post: operations["guest-notices-read"];
         delete?: never;
         options?: never;
@@ -2999,7 +2999,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Get no more notices of a guest's visit in this browser */
+        /** Stop notices of a guest's visit in this browser */
         delete: operations["guest-push-end"];
         options?: never;
         head?: never;
@@ -3446,7 +3446,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark your notices as read, up to one */
+        /** Mark your notices as read, up to a given one */
         post: operations["me-notices-read"];
         delete?: never;
         options?: never;
@@ -3550,7 +3550,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Get no more notices in this browser */
+        /** Stop notices in this browser */
         delete: operations["me-push-end"];
         options?: never;
         head?: never;
