@@ -39,7 +39,7 @@ type SearchEvent struct {
 	Visitor int64  // less than visitorBuckets
 }
 
-// SearchLog keeps the searches of business dates in their order for some days, so that they can be added to SQL. It is
+// SearchLog keeps the searches of business dates in their order for a few days, so that they can be added to SQL. It is
 // safe for concurrent use.
 type SearchLog interface {
 	// LogID returns the name under which SQL stores how far a log was read.

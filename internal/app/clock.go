@@ -143,7 +143,7 @@ func (k *Core) moveDeadlines(ctx context.Context, by time.Duration, set func()) 
 	return nil
 }
 
-// excludingMoves prevents that deadlines move during a round that reads the time before its transaction.
+// excludingMoves keeps deadlines from moving during a round that reads the time before its transaction.
 func (k *Core) excludingMoves(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		k.moving.RLock()

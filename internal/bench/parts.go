@@ -279,7 +279,7 @@ func (l *PartLoad) text(w io.Writer) {
 }
 
 // Growth that the budget allows to a part, and the number of standard deviations of its sample by which it must be exceeded:
-// a part of two percent has some hundred samples, and their number alone varies by a tenth.
+// a part of two percent has a few hundred samples, and their number alone varies by a tenth.
 const (
 	allowedGrowth = 1.10
 	deviations    = 3

@@ -53,7 +53,7 @@ func (s *session) settle(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
-// analyze updates the planner statistics of PostgreSQL. The database is some seconds old, and plans for empty tables would
+// analyze updates the planner statistics of PostgreSQL. The database is a few seconds old, and plans for empty tables would
 // be kept until autovacuum analyzes it after a minute; installations that have run longer have statistics. On SQLite nothing
 // gathers statistics, in installations neither.
 func (s *session) analyze(ctx context.Context) error {

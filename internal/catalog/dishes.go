@@ -133,7 +133,7 @@ type DishStore interface {
 	// Dishes returns the dishes of a category, or all for 0, ordered by category and id; at most MaxDishes.
 	Dishes(ctx context.Context, category int64, retired bool) ([]Dish, error)
 	PutDish(ctx context.Context, by authz.Actor, id int64, now time.Time, change DishChange) (Dish, []int64, error)
-	// Retire prevents that a dish is put on menus. It fails with ErrDishInUse while the dish is on a published menu or
+	// Retire keeps a dish from being added to menus. It fails with ErrDishInUse while the dish is on a published menu or
 	// a draft.
 	Retire(ctx context.Context, by authz.Actor, id int64, now time.Time) error
 }

@@ -59,7 +59,7 @@ type ImportResult struct {
 // maxLineBytes bounds the memory that a line takes. The largest documents have some kilobytes.
 const maxLineBytes = 1 << 20
 
-// Run reads the lines twice: the first pass validates them all, the second writes some hundred lines per
+// Run reads the lines twice: the first pass validates them all, the second writes a few hundred lines per
 // transaction. Every error names its line.
 func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, error) {
 	if im.OnConflict == "" {

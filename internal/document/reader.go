@@ -14,7 +14,7 @@ const (
 )
 
 // Reader reads documents from Redis if they are complete there, and from SQL otherwise. Documents that are missing or
-// wrong in Redis are read from SQL and repaired. Results may be some hundred milliseconds behind a change.
+// wrong in Redis are read from SQL and repaired. Results may be a few hundred milliseconds behind a change.
 type Reader struct {
 	Source Source
 	Cache  Cache

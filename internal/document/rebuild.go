@@ -323,7 +323,7 @@ type KeySet struct {
 	keys map[uint64]int32
 }
 
-// maxKeys bounds the memory to some hundred megabytes.
+// maxKeys bounds the memory to a few hundred megabytes.
 const maxKeys = 8 << 20
 
 // NewKeySet returns an empty set for a number of keys.

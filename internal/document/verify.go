@@ -129,7 +129,7 @@ type verifyRun struct {
 	highest map[*Entity]int64
 	total   int
 	found   []Difference
-	more    map[string]int // beyond maxFound, by kind
+	more    map[string]int // beyond maxRechecked, by kind
 }
 
 func (c *verifyRun) add(found []Difference) {

@@ -29,7 +29,7 @@ const (
 	minLease = SendTimeout + settleTimeout + 10*time.Second
 )
 
-// retries spans about three hours, so that a greylisting or overloaded server gets the message without an operator.
+// retries spans about two hours, so that a greylisting or overloaded server gets the message without an operator.
 var retries = queue.Policy{
 	Policy: backoff.Policy{First: 15 * time.Second, Factor: 2, Max: time.Hour}, MaxAttempts: MaxAttempts,
 }

@@ -11,7 +11,7 @@ import (
 	"comanda/internal/money"
 )
 
-// The limits of a menu file. A menu of a restaurant has some hundred dishes; its file is far below all of them.
+// The limits of a menu file. A menu of a restaurant has a few hundred dishes; its file is far below all of them.
 const (
 	MaxRows        = 2000
 	MaxColumns     = 100

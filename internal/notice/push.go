@@ -109,7 +109,7 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// retries spans an hour, so that an overloaded push service gets the notice without an operator.
+// retries spans fifty minutes, so that an overloaded push service gets the notice without an operator.
 var retries = queue.Policy{
 	Policy: backoff.Policy{First: 5 * time.Second, Factor: 3, Max: 20 * time.Minute}, MaxAttempts: MaxAttempts,
 }

@@ -102,7 +102,7 @@ type historyItem struct {
 	Notes    string `json:"notes"`
 }
 
-// Run reads the lines twice: the first pass validates all, the second writes some hundred per transaction. Every error
+// Run reads the lines twice: the first pass validates all, the second writes a few hundred per transaction. Every error
 // names its line. An import that was interrupted is continued by one that skips existing orders.
 func (im *HistoryImport) Run(ctx context.Context, from io.ReadSeeker) (HistoryResult, error) {
 	dishes, err := im.Store.Dishes(ctx)

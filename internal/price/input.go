@@ -174,7 +174,7 @@ const (
 	codeAllZero = "all_zero"
 )
 
-// Limits of a quote. A bill of fifty guests has some hundred lines; each list of discounts or charges has a few entries.
+// Limits of a quote. A bill of fifty guests has a few hundred lines; each list of discounts or charges has a few entries.
 const (
 	MaxLines   = 1000
 	MaxEntries = 20 // discounts, service charges or components in one list

@@ -14,7 +14,7 @@ import (
 
 // postgresSettings are set on every connection unless the address sets them. random_page_cost is for disks without seek
 // times and for memory, where a random page costs nearly as much as the next one: with the default of 4, PostgreSQL
-// scans tables of some hundred pages instead of looking up a batch's rows. idle_in_transaction_session_timeout is
+// scans tables of a few hundred pages instead of looking up a batch's rows. idle_in_transaction_session_timeout is
 // shorter than lock_timeout, so that the transaction of a frozen process ends before those that wait for its rows fail.
 // The limits are nested, so that an error names the narrowest cause: a lock (4 s), a statement (8 s), the transaction
 // in the process (writeTimeout, 10 s), the transaction on the server (12 s).

@@ -217,7 +217,7 @@ type session struct {
 	Address    string    `json:"address"`
 	Current    bool      `json:"current" doc:"Whether this is the session of the request."`
 	CreatedAt  time.Time `json:"createdAt"`
-	LastSeenAt time.Time `json:"lastSeenAt" doc:"Updated with a delay of some seconds."`
+	LastSeenAt time.Time `json:"lastSeenAt" doc:"Updated with a delay of a few seconds."`
 	ExpiresAt  time.Time `json:"expiresAt"`
 }
 

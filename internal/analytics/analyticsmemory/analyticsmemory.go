@@ -279,7 +279,7 @@ func (s *Store) SearchesAfter(
 	return append(all, log.events[from:to]...), strconv.Itoa(log.first + to - 1), nil
 }
 
-// before returns the date that is some days earlier.
+// before returns the date that is a few days earlier.
 func before(date string, days int) string {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {

@@ -148,7 +148,7 @@ func (s *Store) SetRank(
 }
 
 // Rank implements analytics.Rankings. Redis orders equal scores by text, so they are sorted here. The whole ranking is
-// read: a menu has some hundred dishes, and equal scores may go beyond any limit.
+// read: a menu has a few hundred dishes, and equal scores may go beyond any limit.
 func (s *Store) Rank(
 	ctx context.Context, board analytics.RankBoard, branch int64, p analytics.RankPeriod, n int,
 ) ([]analytics.Score, error) {

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- MEASURE: returns the memory of one key and of all data, with the server's process id. The buffers of connections do not
--- count: Redis shrinks them while it is idle, by more than some hundred holds take.
+-- count: Redis shrinks them while it is idle, by more than a few hundred holds take.
 --
 -- KEYS  1 any key
 -- Returns {bytes of the key, or 0 if it does not exist; used_memory without mem_clients_normal; process id}

@@ -76,7 +76,7 @@ type dish struct {
 	Stock       *int64  `json:"stock" doc:"Units left in all branches; null if nothing limits them."`
 	SoldToday   *int64  `json:"soldToday" doc:"Units sold in all branches on the current business date."`
 
-	Branches map[string]sale `json:"branches" doc:"By the id of a branch that has the dish on a published menu. At most some seconds old."`
+	Branches map[string]sale `json:"branches" doc:"By the id of a branch that has the dish on a published menu. At most a few seconds old."`
 }
 
 // sale is what one branch has, as catalog.DishSale writes it into documents.

@@ -439,7 +439,7 @@ func TestRefund_counter(t *testing.T) {
 	})
 }
 
-// TestPayment_judged checks that the result that the staff read in a gateway's console counts like the gateway's own
+// TestPayment_judged checks that the result that the staff read in a gateway's portal counts like the gateway's own
 // report.
 func TestPayment_judged(t *testing.T) {
 	eachEngine(t, money.VND, func(h *testServer) {

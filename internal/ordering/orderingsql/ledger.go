@@ -13,7 +13,7 @@ import (
 	"comanda/internal/uid"
 )
 
-// Limits of the group commit, in commands. A full batch of 512 orders takes some milliseconds; a full queue is less
+// Limits of the group commit, in commands. A full batch of 512 orders takes a few milliseconds; a full queue is less
 // than a second of work. Above it requests are refused at once, rather than wait beyond their deadlines.
 const (
 	maxBatch = 512

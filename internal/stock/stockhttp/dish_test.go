@@ -74,7 +74,7 @@ func TestDish_all_or_nothing(t *testing.T) {
 		testenv.Equal(h.t, want, lines(h.order(101, 5)))
 		h.wantQuota(0, 0)
 		h.wantLevel("rice", 10, 0, 0)
-		h.ahead.Add(int64(time.Second)) // the cache repeats a refusal for some milliseconds
+		h.ahead.Add(int64(time.Second)) // the cache repeats a refusal for a few milliseconds
 
 		// Two units were taken without the cache: it admits an order that SQL then refuses.
 		h.change(`UPDATE inventory SET available = 8 WHERE item_id = (SELECT id FROM stock_item WHERE sku = 'rice')`)

@@ -30,7 +30,7 @@ type Counters struct {
 	known map[stock.Key]struct{}
 }
 
-// maxKnown bounds the cache to the counters of some days of a large branch. A full cache is emptied.
+// maxKnown bounds the cache to the counters of a few days of a large branch. A full cache is emptied.
 const maxKnown = 100_000
 
 // NewCounters returns Counters with an empty cache.

@@ -3883,7 +3883,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Updated with a delay of some seconds.
+             * @description Updated with a delay of a few seconds.
              */
             lastSeenAt: string;
         };
@@ -5371,7 +5371,7 @@ export interface components {
         DocumentDish: {
             /** @description Whether a branch can sell the dish now. */
             available: boolean;
-            /** @description By the id of a branch that has the dish on a published menu. At most some seconds old. */
+            /** @description By the id of a branch that has the dish on a published menu. At most a few seconds old. */
             branches: {
                 [key: string]: components["schemas"]["DocumentSale"];
             };

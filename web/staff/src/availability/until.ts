@@ -17,7 +17,7 @@ export function nextAt(time: string, timeZone: string, now: number): Date | unde
   return undefined
 }
 
-/** The local time in a time zone some minutes from now, rounded up to five minutes. */
+/** The local time in a time zone a few minutes from now, rounded up to five minutes. */
 export function clockIn(minutes: number, timeZone: string, now: number): string {
   const step = 5 * 60_000
   const at = localTimeOf(Math.ceil((now + minutes * 60_000) / step) * step, timeZone)

@@ -65,7 +65,7 @@ export function useFullScreen() {
       await document.documentElement.requestFullscreen().catch(() => undefined)
     }
   }
-  // Browsers allow it only some seconds after a press or touch.
+  // Browsers allow it only a few seconds after a press or touch.
   const first = () => {
     document.removeEventListener('pointerup', first)
     void enter()

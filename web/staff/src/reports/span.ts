@@ -12,7 +12,7 @@ const maxDays = 366
 
 const dayMs = 86_400_000
 
-/** The date some days later, or earlier for a negative number. */
+/** The date a few days later, or earlier for a negative number. */
 export function shift(date: string, days: number): string {
   return new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
 }

@@ -23,7 +23,7 @@ export interface Person {
   may: ReadonlySet<string>
 }
 
-// The page stores the access token in memory; it is valid for some minutes. The refresh token survives a reload and is
+// The page stores the access token in memory; it is valid for a few minutes. The refresh token survives a reload and is
 // shared by all tabs. It is valid once.
 //
 // Colleagues take over a device by PIN, one after the other. Each has a session of their own, while the refresh token of
