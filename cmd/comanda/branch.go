@@ -23,15 +23,15 @@ import (
 
 // branch manages branches beside running servers.
 func (c *cli) branch() *cobra.Command {
-	return group("branch", "Create, list and change branches", c.createBranch(), c.listBranches(), c.setBranch(),
+	return group("branch", "Create, list, change and archive branches", c.createBranch(), c.listBranches(), c.setBranch(),
 		c.copyBranch(),
-		c.changeBranch("retire", "Take a branch out of use",
-			"Takes a branch out of use: QR codes, lists and orders no longer lead to it. Its orders and reports stay.\n"+
-				"It is refused while tables are open or orders unfinished.",
+		c.changeBranch("retire", "Archive a branch",
+			"Archives a branch: it is no longer listed, and its QR codes and new orders are refused. Its orders and reports\n"+
+				"stay. A branch with open tables or unfinished orders cannot be archived.",
 			func(ctx context.Context, a *catalog.BranchAdmin, id int64) (catalog.Branch, error) {
 				return a.Retire(ctx, authz.System(), id)
 			}),
-		c.changeBranch("restore", "Take a retired branch back into use", "",
+		c.changeBranch("restore", "Restore an archived branch", "",
 			func(ctx context.Context, a *catalog.BranchAdmin, id int64) (catalog.Branch, error) {
 				return a.Restore(ctx, authz.System(), id)
 			}))
@@ -120,7 +120,7 @@ func (c *cli) listBranches() *cobra.Command {
 			return result{value: list, text: func(w io.Writer) { printBranches(w, all) }}, nil
 		}),
 	}
-	cmd.Flags().BoolVar(&retired, "retired", false, "list those that are no longer in use instead")
+	cmd.Flags().BoolVar(&retired, "retired", false, "list archived branches instead")
 	return cmd
 }
 
