@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,5 +58,22 @@ func TestMigrations_stateTheOldestBinary(t *testing.T) {
 			!strings.Contains(down, fmt.Sprintf("DELETE FROM schema_floor WHERE version = %d;", n)) {
 			t.Errorf("%s does not say which is the oldest binary that may run after it", file)
 		}
+	}
+}
+
+// The runbook names every migration that needs a stop of all servers: no binary without it may run after it.
+func TestMigrations_runbook_names_those_that_need_a_stop(t *testing.T) {
+	files := testenv.Must(filepath.Glob("migrations/*.sql"))(t)
+	var stops []string
+	for i, file := range files {
+		text := string(testenv.Must(os.ReadFile(file))(t))
+		if n := i + 1; strings.Contains(text, fmt.Sprintf("INSERT INTO schema_floor (version, oldest) VALUES (%d, %[1]d);", n)) {
+			stops = append(stops, strconv.Itoa(n))
+		}
+	}
+	last := len(stops) - 1
+	want := "(migrations " + strings.Join(stops[:last], ", ") + " and " + stops[last] + ")"
+	if runbook := string(testenv.Must(os.ReadFile("../../docs/runbook.md"))(t)); !strings.Contains(runbook, want) {
+		t.Errorf("docs/runbook.md does not say %q", want)
 	}
 }
