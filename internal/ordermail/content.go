@@ -175,8 +175,12 @@ func (t texts) line(it ordering.Item) map[string]string {
 		}
 		return ""
 	})
+	comma := ", "
+	if t.locale == string(catalog.Chinese) {
+		comma = "、"
+	}
 	return map[string]string{
-		"qty": strconv.FormatInt(it.Qty, 10), "name": name, "options": strings.Join(options, ", "),
+		"qty": strconv.FormatInt(it.Qty, 10), "name": name, "options": strings.Join(options, comma),
 		"notes": it.Notes, "amount": t.money(it.Price * it.Qty),
 	}
 }
