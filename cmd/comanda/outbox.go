@@ -20,7 +20,7 @@ func (c *cli) outboxStatus() *cobra.Command {
 		RunE: c.withSystem(func(cmd *cobra.Command, service *system.Service) (result, error) {
 			s, err := service.Outbox(cmd.Context())
 			return result{value: s, text: func(w io.Writer) {
-				fmt.Fprintf(w, "pending  %d, the oldest %.1f s old\n", s.Pending, s.OldestAgeSeconds)
+				fmt.Fprintf(w, "pending  %d%s\n", s.Pending, oldest(s.Pending, s.OldestAgeSeconds))
 				for _, t := range s.ByType {
 					fmt.Fprintf(w, "  %-20s %d\n", t.Type, t.Events)
 				}
@@ -30,7 +30,7 @@ func (c *cli) outboxStatus() *cobra.Command {
 				for _, d := range s.Dead {
 					fmt.Fprintf(w, "dead     %s: %d\n", d.Consumer, d.Letters)
 				}
-				fmt.Fprintf(w, "redis    %d pending, the oldest %.1f s old\n", s.Redis.Pending, s.Redis.OldestAgeSeconds)
+				fmt.Fprintf(w, "redis    %d pending%s\n", s.Redis.Pending, oldest(s.Redis.Pending, s.Redis.OldestAgeSeconds))
 				if s.Redis.Dead > 0 {
 					fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
 				}
@@ -63,4 +63,12 @@ func (c *cli) outboxReplay() *cobra.Command {
 	cmd.Flags().StringVar(&f.Type, "type", "", "only events of this type")
 	cmd.Flags().StringVar(&f.ID, "id", "", "only this event")
 	return cmd
+}
+
+// oldest returns the age of the oldest of n entries, or nothing if there are none.
+func oldest(n int64, seconds float64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", the oldest %.1f s old", seconds)
 }
