@@ -100,8 +100,8 @@ type Reader interface {
 	// Phones returns the hashes of the phones of a visit that ordered or added to its shared cart, in the order in which
 	// they first did.
 	Phones(ctx context.Context, visit string) ([]string, error)
-	// TableOf returns the label of the visit's table, even after the visit has closed; "" if there is none.
-	TableOf(ctx context.Context, visit string) (label string, err error)
+	// TableOf returns the visit's table, even after the visit has closed; the zero value for an unknown visit.
+	TableOf(ctx context.Context, visit string) (Table, error)
 	// Exceptions returns the payments that need the staff, at most limit of each kind, oldest first.
 	Exceptions(ctx context.Context, branch int64, limit int) (Exceptions, error)
 	// Overdue returns unpaid orders that are past their deadline at now, oldest first. It takes no locks, so an order may
@@ -110,6 +110,12 @@ type Reader interface {
 	// ReadyTimes returns how long a branch's orders took from payment to ready: of at most limit orders, those with the
 	// latest step since an instant.
 	ReadyTimes(ctx context.Context, branch int64, since time.Time, limit int) ([]time.Duration, error)
+}
+
+// Table is the table of a visit.
+type Table struct {
+	ID    int64
+	Label string
 }
 
 // Detail is an order with its payment attempts, refunds and kitchen steps.

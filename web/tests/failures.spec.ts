@@ -137,6 +137,23 @@ test('the scan of another table offers the old cart once', async ({ page, contex
   await expect(page.getByRole('link', { name: /View cart · 1 item/ })).toBeVisible()
 })
 
+test('a phone shows the table to which staff have moved its guests', async ({ page, server }) => {
+  await sitDown(page, server, 'B5')
+  await expect(page.getByText('Table B5', { exact: true })).toBeVisible()
+  const { items } = await server.staff<{ items: { id: string; tableLabel: string }[] }>('GET', '/api/visits?branchId=2&status=OPEN')
+  const visit = items.find((v) => v.tableLabel === 'B5')
+  await server.staff('POST', `/api/visits/${visit?.id ?? ''}/move`, { tableId: (await server.table('B2')).id })
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // the phone is taken from a pocket
+  await expect(page.getByText('Table B2', { exact: true })).toBeVisible()
+  await page.reload()
+  await expect(page.getByText('Table B2', { exact: true })).toBeVisible()
+  await add(page, 'Mango shaved ice')
+  await orderCart(page)
+  await server.staff('POST', `/api/visits/${visit?.id ?? ''}/move`, { tableId: (await server.table('B5')).id })
+  await page.goto(`${server.url}/app/visit`)
+  await expect(page.getByText(/ · Table B5$/)).toBeVisible()
+})
+
 test('a visit closed by staff shows the closed page with the orders', async ({ page, server }) => {
   await sitDown(page, server, 'B6')
   await add(page, 'Mango shaved ice')

@@ -343,10 +343,11 @@ type staffDetail struct {
 func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (staffDetail, error) {
 	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
 	if d.VisitID != "" {
-		var err error
-		if out.TableLabel, err = r.orders.Reader.TableOf(ctx, d.VisitID); err != nil {
+		table, err := r.orders.Reader.TableOf(ctx, d.VisitID)
+		if err != nil {
 			return staffDetail{}, err
 		}
+		out.TableLabel = table.Label
 	}
 	for i, f := range d.Refunds {
 		out.Refunds[i].Note = f.Note

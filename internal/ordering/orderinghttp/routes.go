@@ -218,8 +218,10 @@ type listed struct {
 }
 
 type visitOrders struct {
-	Orders []listed `json:"orders"`
-	Total  int64    `json:"total"`
+	Orders     []listed `json:"orders"`
+	Total      int64    `json:"total"`
+	TableID    string   `json:"tableId" doc:"The visit's table now. Staff may have moved the visit since the scan."`
+	TableLabel string   `json:"tableLabel"`
 }
 
 // ofVisit returns a page of the visit's orders with their lines, newest first.
@@ -232,9 +234,14 @@ func (r routes) ofVisit(ctx context.Context, in *visitInput) (visitOrders, error
 		return visitOrders{}, visit.ErrVisit
 	}
 	orders, total, err := r.orders.Orders(ctx, guestOf(g), in.Size, in.Offset())
+	if err != nil {
+		return visitOrders{}, err
+	}
+	// The guest has a table too, but another process may have cached it before the move.
+	table, err := r.orders.Reader.TableOf(ctx, g.VisitID)
 	return visitOrders{seq.Map(orders, func(o ordering.VisitOrder) listed {
 		return listed{summaryOf(o.Order), o.Refunded, itemsIn(o.Items, in.Language), o.Phone, o.Mine}
-	}), total}, err
+	}), total, httpapi.FormatID(table.ID), table.Label}, err
 }
 
 type mockInput struct {

@@ -6591,6 +6591,9 @@ export interface components {
         };
         OrderingVisitOrders: {
             orders: components["schemas"]["OrderingListed"][];
+            /** @description The visit's table now. Staff may have moved the visit since the scan. */
+            tableId: string;
+            tableLabel: string;
             /** Format: int64 */
             total: number;
         };

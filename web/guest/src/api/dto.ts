@@ -20,6 +20,11 @@ export type Placed = Schemas['OrderingSummary']
 export type OrderLine = Omit<Schemas['OrderingItem'], 'options'> & { options?: Choice[] | null }
 export type Order = Omit<Schemas['OrderingDetail'], 'items'> & { items: OrderLine[] }
 export type ListedOrder = Omit<Schemas['OrderingListed'], 'items'> & { items: OrderLine[] }
+/** A table of the restaurant. */
+export interface Table {
+  id: string
+  label: string
+}
 export type TableCart = Omit<Schemas['CartSharedView'], 'lines'> & {
   lines: (Omit<Schemas['CartSharedLine'], 'options'> & { options?: Choice[] | null })[]
 }

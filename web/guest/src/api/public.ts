@@ -5,7 +5,7 @@ import type { Views } from '../menu/views'
 import type { LiveOrderSource } from '../order/useLiveOrder'
 import type { Quoted } from '../pay/quote'
 import { answer } from './answer'
-import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed, PutLine, TableCart } from './dto'
+import type { CallReason, CreateOrder, Landed, ListedOrder, Menu, Method, Order, Placed, PutLine, Table, TableCart } from './dto'
 
 /** The phone's visit token. The session store sets it. */
 let customerToken = ''
@@ -78,10 +78,11 @@ export function prolongOrder(id: string, payBy: string): Promise<unknown> {
   return answer(client.POST('/cis/order/{id}/more-time', { params: { path: { id } }, body: { payBy } }))
 }
 
-export async function ordersOfVisit(visitId: string): Promise<ListedOrder[]> {
+/** The orders of a visit, and its table. */
+export async function ordersOfVisit(visitId: string): Promise<{ orders: ListedOrder[]; table: Table }> {
   const params = { path: { visitId }, query: { size: 100 } }
-  const { orders } = await answer(client.GET('/cis/visit/{visitId}/orders', { params }))
-  return (orders ?? []) as ListedOrder[]
+  const { orders, tableId, tableLabel } = await answer(client.GET('/cis/visit/{visitId}/orders', { params }))
+  return { orders: (orders ?? []) as ListedOrder[], table: { id: tableId, label: tableLabel } }
 }
 
 /** The table's shared cart. */

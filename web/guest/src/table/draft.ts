@@ -1,6 +1,6 @@
 import type { Choice } from '@shared/options'
 
-import type { Branch } from '../api/dto'
+import type { Branch, Table } from '../api/dto'
 import { maxPerLine, type CartLine } from '../cart/line'
 
 /** The part of a visit that a phone stores. Orders are loaded from the server. */
@@ -9,7 +9,7 @@ export interface Draft {
   visitToken: string
   visitId: string
   branch: Branch
-  table: { id: string; label: string }
+  table: Table
   menuVersion: string
   cartDraft: CartLine[] // unsent changes of a shared cart
   own?: CartLine[] | undefined // with a shared cart only: all lines of this phone, for its next table

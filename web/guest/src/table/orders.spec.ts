@@ -1,29 +1,35 @@
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
 
 import type { ListedOrder } from '../api/dto'
 import { paidOf, sharesOf, useTableOrders } from './orders'
 
-const { answers } = vi.hoisted(() => ({ answers: [] as Promise<unknown>[] }))
+const { answers, seat } = vi.hoisted(() => ({ answers: [] as Promise<unknown>[], seat: vi.fn() }))
 vi.mock('../api/public', () => ({ ordersOfVisit: () => answers.shift() }))
+vi.mock('./session', () => ({ useSession: () => ({ seat }) }))
+
+const table = { id: '1', label: 'A1' }
+
+beforeEach(() => { seat.mockReset() })
 
 test('neither a late answer nor a failure replaces newer orders', async () => {
   const { orders, fault, load } = useTableOrders()
   let arrive: (orders: unknown) => void = () => undefined
-  answers.push(new Promise((resolve) => (arrive = resolve)), Promise.resolve([{ id: 'new' }]))
+  answers.push(new Promise((resolve) => (arrive = resolve)), Promise.resolve({ orders: [{ id: 'new' }], table: { id: '2', label: 'A2' } }))
   const late = load('v1')
   await load('v1')
-  arrive([{ id: 'old' }])
+  arrive({ orders: [{ id: 'old' }], table })
   await late
   expect(orders.value).toEqual([{ id: 'new' }])
+  expect(seat.mock.calls).toEqual([['v1', { id: '2', label: 'A2' }]])
 
   answers.push(Promise.reject(new Fault('offline')))
   await load('v1')
   expect(orders.value).toEqual([{ id: 'new' }])
   expect(fault.value?.passing).toBe(true)
 
-  answers.push(Promise.resolve([]))
+  answers.push(Promise.resolve({ orders: [], table }))
   await load('v2')
   expect(orders.value).toEqual([])
   expect(fault.value).toBeUndefined()

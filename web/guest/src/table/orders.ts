@@ -4,6 +4,7 @@ import { isFault, type Fault } from '@shared/api/fault'
 
 import type { ListedOrder } from '../api/dto'
 import { ordersOfVisit } from '../api/public'
+import { useSession } from './session'
 
 // The orders of the table's visit, shared by the header and the page that lists them.
 const orders = shallowRef<ListedOrder[]>()
@@ -11,7 +12,7 @@ const fault = shallowRef<Fault>()
 let of = ''
 let generation = 0
 
-/** Loads the orders of a visit. A late answer does not replace a newer one. */
+/** Loads the orders of a visit, and its table. A late answer does not replace a newer one. */
 async function load(visitId: string): Promise<void> {
   const mine = ++generation
   if (visitId !== of) orders.value = undefined
@@ -19,7 +20,8 @@ async function load(visitId: string): Promise<void> {
   try {
     const got = await ordersOfVisit(visitId)
     if (mine !== generation) return
-    orders.value = got
+    orders.value = got.orders
+    useSession().seat(visitId, got.table)
     fault.value = undefined
   } catch (e) {
     if (!isFault(e)) throw e

@@ -61,6 +61,19 @@ test('a request that was sent ahead and failed is sent again by the next attempt
   expect(session.draft?.visitId).toBe('first')
 })
 
+test('the table of the phone’s own visit follows a move, and is stored', async () => {
+  const session = useSession()
+  land.mockResolvedValue(visit('first'))
+  await session.enter('qr')
+  session.keep({ cartDraft: [line('1')] })
+  session.seat('first', { id: '2', label: 'B2' })
+  session.seat('other', { id: '3', label: 'C3' })
+  session.seat('first', {} as { id: string; label: string }) // as from a server of an older release
+  expect(session.table).toEqual({ id: '2', label: 'B2' })
+  session.resume()
+  expect([session.table?.label, session.draft?.cartDraft]).toEqual(['B2', [line('1')]])
+})
+
 test('a phone that forgets its visit forgets the alerts of its orders', () => {
   const session = useSession()
   alerts.value = [{ id: 'o1', number: 'A-042', by: 'notify' }, { id: 'm1', number: 'B-007', kind: 'PICKUP', by: 'notify' }]

@@ -4,7 +4,7 @@ import { computed, ref, shallowRef } from 'vue'
 import { newTxnId } from '@shared/txn'
 
 import { land, useToken } from '../api/public'
-import type { Landed } from '../api/dto'
+import type { Landed, Table } from '../api/dto'
 import type { CartLine } from '../cart/line'
 import { forgetAlerts } from '../order/readyalert'
 import { currentKey, draftKey, forgetDrafts, readCurrent, readDraft, writeDraft, type Draft } from './draft'
@@ -70,6 +70,13 @@ export const useSession = defineStore('session', () => {
     if (branch && branch.sharedCart !== sharedCart) keep({ branch: { ...branch, sharedCart } })
   }
 
+  /** Stores the table of a visit, which staff may have moved. */
+  function seat(visitId: string, table: Table): void {
+    const d = draft.value
+    if (!table.id) return // the server is of an older release
+    if (d?.visitId === visitId && (d.table.id !== table.id || d.table.label !== table.label)) keep({ table })
+  }
+
   /** Follows a change of another tab. */
   function onStorage(key: string | null, value: string | null): void {
     const mine = draft.value
@@ -86,7 +93,7 @@ export const useSession = defineStore('session', () => {
   }
 
   return {
-    draft, leftover, moved, resume, request, enter, keep, share, onStorage, forget,
+    draft, leftover, moved, resume, request, enter, keep, share, seat, onStorage, forget,
     branch: computed(() => draft.value?.branch),
     table: computed(() => draft.value?.table),
   }
