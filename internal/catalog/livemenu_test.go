@@ -351,6 +351,18 @@ func TestEdition_OfDish(t *testing.T) {
 			t.Errorf("dish %d is item %d, %t; want %d", dish, it.ID, ok, want)
 		}
 	}
+	kinds := NewEdition(5, 1, nil, []Item{
+		{ID: 11, DishID: 4, Kinds: []OrderKind{DineIn}, Active: true}, {ID: 12, DishID: 4, Kinds: []OrderKind{PickUp}},
+		{ID: 13, DishID: 4, Kinds: []OrderKind{Delivery}, Active: true},
+	})
+	for kind, want := range map[OrderKind]int64{DineIn: 11, PickUp: 12, Delivery: 13} {
+		if it, _ := kinds.OfDish(4, kind); it.ID != want {
+			t.Errorf("for %s the dish is item %d, want %d", kind, it.ID, want)
+		}
+	}
+	if it, _ := kinds.OfDish(4, PickUp, Delivery); it.ID != 13 {
+		t.Errorf("to take away the dish is item %d, want the offered one", it.ID)
+	}
 	if _, ok := NewEdition(1, 1, nil, nil).OfDish(4); ok {
 		t.Error("an empty menu has a dish")
 	}

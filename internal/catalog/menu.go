@@ -109,19 +109,24 @@ func NewEdition(version, branch int64, categories []Category, items []Item) *Edi
 	return e
 }
 
-// OfDish returns the item that sells a dish to one of these kinds of orders, else another item of the dish; ok is false
-// if there is none.
+// OfDish returns the item that sells a dish to one of these kinds of orders, else one that is shown to them, else another
+// item of the dish; ok is false if there is none.
 func (e *Edition) OfDish(dish int64, kinds ...OrderKind) (it Item, ok bool) {
 	places := e.dish[dish]
 	if len(places) == 0 {
 		return Item{}, false
 	}
+	best := places[0]
 	for _, i := range places {
-		if it := e.Items[i]; it.Active && it.Shown(kinds...) {
-			return it, true
+		switch it := &e.Items[i]; {
+		case !it.Shown(kinds...):
+		case it.Active:
+			return *it, true
+		case !e.Items[best].Shown(kinds...):
+			best = i
 		}
 	}
-	return e.Items[places[0]], true
+	return e.Items[best], true
 }
 
 // Item returns an item of the version; ok is false if the version does not have it.

@@ -206,7 +206,7 @@ func (p page) menuOf(m *catalog.Snapshot) (menuView, map[string]any) {
 		var items []any
 		for i := range m.Items {
 			it := &m.Items[i]
-			if it.CategoryID != c.ID || !it.Active {
+			if it.CategoryID != c.ID || itemOf(m, it.DishID) != it.ID {
 				continue
 			}
 			dish := dishView{
@@ -230,6 +230,19 @@ func (p page) menuOf(m *catalog.Snapshot) (menuView, map[string]any) {
 		data["hasMenuSection"] = sections
 	}
 	return v, data
+}
+
+// itemOf returns the menu item as which a page shows a dish, preferably that of guests at tables; 0 if no menu in force
+// offers the dish.
+func itemOf(m *catalog.Snapshot, dish int64) int64 {
+	on, _ := m.OfDish(dish, catalog.DineIn)
+	if !on.Offered(catalog.DineIn) {
+		on, _ = m.OfDish(dish)
+	}
+	if !on.Active {
+		return 0
+	}
+	return on.ID
 }
 
 // item describes a dish as schema.org/MenuItem.

@@ -50,9 +50,14 @@ func newSite(t *testing.T, b brand.Brand) http.Handler {
 	menu := &catalog.Snapshot{Branch: first, Edition: catalog.NewEdition(1, 7,
 		[]catalog.Category{{ID: 1, Names: catalog.Texts{"vi": "Phở", "en": "Pho"}}, {ID: 2, Names: catalog.Texts{"vi": "Hết"}}},
 		[]catalog.Item{
-			{ID: 1, CategoryID: 1, Price: 65000, Active: true, Names: catalog.Texts{"vi": "Phở bò </script>", "en": "Beef pho"},
+			{ID: 3, DishID: 1, CategoryID: 1, Price: 59000, Active: true, Kinds: []catalog.OrderKind{catalog.Delivery},
+				Names: catalog.Texts{"en": "Beef pho"}},
+			{ID: 1, DishID: 1, CategoryID: 1, Price: 65000, Active: true, Kinds: []catalog.OrderKind{catalog.DineIn}, Names: catalog.Texts{"vi": "Phở bò </script>", "en": "Beef pho"},
 				Descriptions: catalog.Texts{"en": "With herbs"}, ImageURL: "/media/" + photo + "-960.jpg"},
-			{ID: 2, CategoryID: 2, Price: 1, Names: catalog.Texts{"en": "Not on sale"}},
+			{ID: 2, DishID: 2, CategoryID: 2, Price: 1, Names: catalog.Texts{"en": "Not on sale"}},
+			{ID: 4, DishID: 4, CategoryID: 1, Price: 1, Kinds: []catalog.OrderKind{catalog.DineIn}, Names: catalog.Texts{"en": "Not on sale"}},
+			{ID: 5, DishID: 4, CategoryID: 1, Price: 45000, Active: true, Kinds: []catalog.OrderKind{catalog.PickUp},
+				Names: catalog.Texts{"en": "Broth to go"}},
 		})}
 	site.Register(s.API(), &site.PublicPages{
 		Branches: func(context.Context) ([]catalog.Branch, error) { return []catalog.Branch{first, second}, nil },
@@ -161,7 +166,8 @@ func TestMenu(t *testing.T) {
 	body := ask(t, s, "/menu/quan-hoa-hue?lang=en").Body.String()
 	has(t, "the menu", body, "<title>Menu · Quán Hoa Huế · Quán Hoa</title>", "<h2>Pho</h2>", "<h3>Beef pho</h3>", "<p>With herbs</p>", "₫65,000",
 		`src="/media/`+photo+`-320.jpg" width="96" height="96" loading="lazy"`, `href="https://quanhoa.vn/menu/quan-hoa-hue?lang=en"`)
-	for _, not := range []string{"Not on sale", "<h2>Hết</h2>", "noindex"} {
+	has(t, "the menu", body, "<h3>Broth to go</h3>", "₫45,000")
+	for _, not := range []string{"Not on sale", "<h2>Hết</h2>", "noindex", "₫59,000"} {
 		if strings.Contains(body, not) {
 			t.Errorf("the menu has %s", not)
 		}

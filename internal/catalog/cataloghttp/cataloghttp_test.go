@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,58 @@ func TestMenuActive_shape(t *testing.T) {
 	} {
 		if got := w.Header().Get(header); got != want {
 			t.Errorf("%s is %q, want %q", header, got, want)
+		}
+	}
+}
+
+// TestMenuActive_dish_on_two_menus checks that members see a dish of the menus for delivery and for pick-up once: as the item
+// whose price their cart has, and as available if one of the menus offers it. Guests at a table see that of their own menu.
+func TestMenuActive_dish_on_two_menus(t *testing.T) {
+	s := newSite(t)
+	delivery, pickUp, table := []catalog.OrderKind{catalog.Delivery}, []catalog.OrderKind{catalog.PickUp}, []catalog.OrderKind{catalog.DineIn}
+	item := func(id, dish, version, price int64, active bool) catalog.Item {
+		it := catalogtest.Item(id, price)
+		it.DishID, it.Version, it.Active = dish, version, active
+		return it
+	}
+	content := catalogtest.Content(6, nil,
+		item(21, 4, 20, 70000, true), item(31, 4, 30, 60000, true), item(41, 4, 40, 65000, true),
+		item(22, 5, 20, 70000, false), item(32, 5, 30, 60000, true),
+		item(23, 6, 20, 70000, false), item(33, 6, 30, 60000, false))
+	content.Menus = []catalog.PublishedMenu{
+		{MenuID: 2, VersionID: 20, Schedule: catalog.MenuSchedule{Kinds: delivery}},
+		{MenuID: 3, VersionID: 30, Schedule: catalog.MenuSchedule{Kinds: pickUp}},
+		{MenuID: 4, VersionID: 40, Schedule: catalog.MenuSchedule{Kinds: table}},
+	}
+	s.source.Put(catalogtest.Branch(), content)
+	s.expireMenus()
+	for body, want := range map[string][]string{
+		`{"branchId":"1"}`:               {"4 21 70000 true", "5 32 60000 true", "6 23 70000 false"},
+		`{"branchId":"1","tableId":"3"}`: {"4 41 65000 true"},
+	} {
+		var menu struct {
+			MenuVersionID string
+			Categories    []struct {
+				Items []struct {
+					ItemID, DishID string
+					Price          int64
+					IsActive       bool
+				}
+			}
+		}
+		w := s.ask(t, http.MethodPost, "/cis/menu/active", body)
+		testenv.NoError(t, json.Unmarshal(w.Body.Bytes(), &menu))
+		var got []string
+		for _, c := range menu.Categories {
+			for _, it := range c.Items {
+				got = append(got, fmt.Sprint(it.DishID, " ", it.ItemID, " ", it.Price, " ", it.IsActive))
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: dish, item, price, active (-want +got):\n%s", body, d)
+		}
+		if id := testenv.Must(strconv.ParseInt(menu.MenuVersionID, 10, 64))(t); !catalog.IsCombination(id) {
+			t.Errorf("the version is %d, want a combination", id)
 		}
 	}
 }

@@ -144,7 +144,8 @@ func render(b *catalog.LiveMenu, l catalog.Locale, kinds []catalog.OrderKind) ([
 	}
 	for i := range b.Items {
 		it := &b.Items[i]
-		if !it.Shown(kinds...) {
+		// Menus for delivery and for pick-up may both have a dish. It is shown as the cart has it.
+		if on, _ := b.OfDish(it.DishID, kinds...); on.ID != it.ID || !it.Shown(kinds...) {
 			continue
 		}
 		into := &m.Categories[place[it.CategoryID]].Items
