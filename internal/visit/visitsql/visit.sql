@@ -122,9 +122,18 @@ VALUES ($1, $2, $3, $4, 'OPEN', $5, $5)
 ON CONFLICT (table_id) WHERE status = 'OPEN' DO NOTHING
 
 -- name: visit_seen
+-- PostgreSQL locks the visits by id, because the processes that their guests use write the same visits at the same time.
 UPDATE visit SET last_seen_at = r.at
 FROM @rows($1: id text, at int) AS r
 WHERE visit.id = r.id AND visit.status = 'OPEN' AND visit.last_seen_at < r.at
+/*pg: AND visit.id IN (
+    SELECT v.id
+    FROM visit v
+    JOIN @rows($1: id text, at int) AS s ON s.id = v.id AND v.last_seen_at < s.at
+    WHERE v.status = 'OPEN'
+    ORDER BY v.id
+    FOR NO KEY UPDATE OF v
+)*/
 
 -- name: visit_select
 SELECT @visit_columns
