@@ -140,16 +140,12 @@ func (au *Authenticator) verify(
 	}
 	// started is the start of the session, not of the token: a refreshed token of a revoked session must stay refused.
 	a := &cachedToken{actor: s.actor(), user: decimal(s.UserID), started: s.StartedAt}
-	expires := now.Add(tokenCacheTTL)
-	if c.ExpiresAt.Before(expires) {
-		expires = c.ExpiresAt
-	}
 	au.mu.Lock()
 	defer au.mu.Unlock()
 	if au.isRevoked(a) { // a revocation may have arrived since the session was read
 		return nil, authz.ErrInvalidToken
 	}
-	au.cached.Put(key, a, expires)
+	au.cached.PutFor(key, a, now, min(tokenCacheTTL, c.ExpiresAt.Sub(now)))
 	return a, nil
 }
 

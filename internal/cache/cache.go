@@ -31,7 +31,15 @@ type Cache[K comparable, V any] struct {
 type entry[V any] struct {
 	mu    sync.Mutex
 	value V
-	until time.Time // zero if never loaded
+	until time.Time     // zero if never loaded
+	ttl   time.Duration // from the storing to until; 0: not limited, see Put
+}
+
+// fresh reports whether the value has not expired. With more than its TTL left it was stored before the clock was set back.
+// Its age is unknown then, so it counts as expired.
+func (e *entry[V]) fresh(now time.Time) bool {
+	left := e.until.Sub(now)
+	return left > 0 && (e.ttl == 0 || left <= e.ttl)
 }
 
 // Forever is an expiry that is never reached. It is for values that never change under their key, such as published
@@ -46,19 +54,28 @@ func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !now.Before(e.until) {
+	if !e.fresh(now) {
 		return *new(V), false
 	}
 	return e.value, true
 }
 
-// Put stores the value of a key until an instant. It replaces the entry instead of changing it, so a load that is
-// running at the same time cannot overwrite the new value: that load writes to the old entry, which is no longer in the
-// cache.
+// PutFor stores the value of a key for a time from now on, see Put. It is not kept longer after the clock was set back.
+func (c *Cache[K, V]) PutFor(key K, value V, now time.Time, ttl time.Duration) {
+	c.put(key, &entry[V]{value: value, until: now.Add(ttl), ttl: max(ttl, 1)})
+}
+
+// Put stores the value of a key until an instant, such as Forever. It replaces the entry instead of changing it, so a load
+// that is running at the same time cannot overwrite the new value: that load writes to the old entry, which is no longer in
+// the cache.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
+	c.put(key, &entry[V]{value: value, until: until})
+}
+
+func (c *Cache[K, V]) put(key K, e *entry[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keep(key, &entry[V]{value: value, until: until})
+	c.keep(key, e)
 }
 
 // Load returns the value of a key, or reads it if there is none or it has expired. One goroutine reads a key at a time;
@@ -76,13 +93,12 @@ func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read 
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := now()
-	// A value with more than its TTL left was read before the clock was set back. Its age is unknown.
-	if left := e.until.Sub(at); left > 0 && left <= ttl {
+	if e.fresh(at) {
 		return e.value, nil
 	}
 	value, err := read()
 	if err == nil {
-		e.value, e.until = value, at.Add(ttl)
+		e.value, e.until, e.ttl = value, at.Add(ttl), ttl
 	}
 	return value, err
 }
@@ -154,7 +170,7 @@ func (c *Cache[K, V]) DeleteFunc(del func(V) bool) {
 
 // DeleteExpired frees the memory of expired values. Get ignores them in any case.
 func (c *Cache[K, V]) DeleteExpired(now time.Time) {
-	c.deleteEntries(func(e *entry[V]) bool { return !now.Before(e.until) })
+	c.deleteEntries(func(e *entry[V]) bool { return !e.fresh(now) })
 }
 
 // deleteEntries removes the entries for which del returns true. It visits all entries under the exclusive lock, so

@@ -144,6 +144,28 @@ func TestCache_Load_clock_set_back(t *testing.T) {
 	}
 }
 
+// The same holds for a value that was put, and not for one that was put until an instant.
+func TestCache_PutFor_clock_set_back(t *testing.T) {
+	var c cache.Cache[string, int]
+	c.PutFor("a", 1, start, time.Second)
+	c.PutFor("over", 1, start, 0)
+	c.Put("b", 2, start.Add(time.Second))
+	for at, want := range map[time.Duration][3]bool{
+		-time.Millisecond: {false, false, true}, 0: {true, false, true}, time.Second - 1: {true, false, true}, time.Second: {},
+	} {
+		var got [3]bool
+		for i, key := range []string{"a", "over", "b"} {
+			_, got[i] = c.Get(key, start.Add(at))
+		}
+		if got != want {
+			t.Errorf("after %v: %v, want %v", at, got, want)
+		}
+	}
+	if c.DeleteExpired(start.Add(-time.Millisecond)); c.Len() != 1 {
+		t.Errorf("%d values are left, want one", c.Len())
+	}
+}
+
 // A value that is deleted while it is read is returned to the waiting callers, and not cached.
 func TestCache_Load_deleted(t *testing.T) {
 	var c cache.Cache[string, int]

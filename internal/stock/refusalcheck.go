@@ -91,7 +91,7 @@ func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 // add records a refusal of the cache.
 func (s *recentRefusals) add(scope Scope, short []Shortage, now time.Time) {
 	for _, l := range short {
-		s.left.Put(Key{scope, l.Item}, l.Available, now.Add(refusalTTL))
+		s.left.PutFor(Key{scope, l.Item}, l.Available, now, refusalTTL)
 	}
 }
 

@@ -146,6 +146,9 @@ func TestRecentRefusals(t *testing.T) {
 	if refused(hold(Line{1, 9}), now.Add(refusalTTL)) {
 		t.Error("refused for longer than a moment")
 	}
+	if refused(hold(Line{1, 9}), now.Add(-time.Millisecond)) {
+		t.Error("refused after the clock was set back, and so perhaps for hours")
+	}
 	s.invalidate([]Op{{Kind: OpHeld, Hold: hold(Line{1, 1})}})
 	if !refused(hold(Line{1, 9}), now) {
 		t.Error("taking more made something available")

@@ -18,16 +18,17 @@ const (
 	cacheTTL  = 5 * time.Second // how long this process may treat a visit as open that another process has closed
 	readGrace = 30 * time.Minute
 
-	// bindingValid is how long a binding in Redis is valid before SQL is read again. If someone with write access to
+	// BindingValid is how long a binding in Redis is valid before SQL is read again. If someone with write access to
 	// Redis restores an old binding of a closed visit, it allows reading no longer than readGrace does, and the ledger
 	// checks in SQL that the visit is open.
-	bindingValid = readGrace
+	BindingValid = readGrace
 )
 
 // Bindings caches in Redis which visit a token belongs to; visitredis implements it. It is written after SQL and may
 // lose any key at any time. On any failure SQL is read.
 type Bindings interface {
-	// Bind stores a guest with a TTL, which every Find renews. After the instant until, Find does not return it.
+	// Bind stores a guest with a TTL, which every Find renews. After the instant until, Find does not return it, nor if the
+	// clock was set back and more than BindingValid is left until then.
 	Bind(ctx context.Context, token string, g Guest, ttl time.Duration, until time.Time) error
 	// Find returns the guest of an open visit and renews its TTL to ttl(branch).
 	Find(ctx context.Context, token string, now time.Time, ttl func(branch int64) time.Duration) (
@@ -146,7 +147,7 @@ func (s *Guests) cacheGuest(g Guest, generation uint64) {
 		return
 	}
 	// Guests of closed visits are cached too, so that a phone that keeps asking costs no query each time.
-	s.cache.Put(g.TokenHash, g, now.Add(cacheTTL))
+	s.cache.PutFor(g.TokenHash, g, now, cacheTTL)
 }
 
 // closings returns the generation for admit. Read it before the transaction that stores the guest.
@@ -169,7 +170,7 @@ func (s *Guests) bind(ctx context.Context, token string, g Guest, life time.Dura
 	if s.closings() != generation {
 		return
 	}
-	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(bindingValid))
+	_ = s.bindings.Bind(ctx, token, g, life, s.now().Add(BindingValid))
 	// A drop during Bind may have removed the visit's guests before Bind wrote this one.
 	if s.closings() != generation {
 		_ = s.bindings.Unbind(ctx, []string{g.VisitID})

@@ -58,7 +58,7 @@ func (b *Bindings) Find(
 		return visit.Guest{}, false, err
 	}
 	g, until, ok := b.parse(key, value)
-	if !ok || !now.Before(until) {
+	if left := until.Sub(now); !ok || left <= 0 || left > visit.BindingValid {
 		return visit.Guest{}, false, nil
 	}
 	// The name of the second key is in the value of the first, so the two reads cannot share a round trip.

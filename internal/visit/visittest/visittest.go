@@ -65,7 +65,8 @@ func (m *MemoryBindings) Find(
 	leave, err := m.enter()
 	defer leave()
 	g, ok := m.of[token]
-	return g, ok && now.Before(m.until[token]) && err == nil, err
+	left := m.until[token].Sub(now)
+	return g, ok && left > 0 && left <= visit.BindingValid && err == nil, err
 }
 
 // Unbind removes the guests of visits.
@@ -121,7 +122,10 @@ func BindingsSuite(t *testing.T, empty func(t *testing.T) visit.Bindings) {
 		b := empty(t)
 		token, g := guest()
 		bind(t, b, token, g)
-		for after, want := range map[time.Duration]bool{time.Minute - time.Millisecond: true, time.Minute: false} {
+		for after, want := range map[time.Duration]bool{
+			time.Minute - time.Millisecond: true, time.Minute: false,
+			time.Minute - visit.BindingValid: true, time.Minute - visit.BindingValid - time.Millisecond: false, // set back
+		} {
 			if _, found, err := b.Find(t.Context(), token, now.Add(after), hour); found != want || err != nil {
 				t.Errorf("after %v: %t, %v", after, found, err)
 			}
