@@ -213,10 +213,10 @@ func (g *Google) Finish(ctx context.Context, kept, state, code string, c Caller)
 	if err != nil {
 		return IssuedTokens{}, err
 	}
-	u, err := g.account(ctx, id, c)
+	u, created, err := g.account(ctx, id, c)
 	if errors.Is(err, ErrEmailTaken) || errors.Is(err, ErrGoogleTaken) {
 		// A request at the same time has created or connected the account.
-		u, err = g.account(ctx, id, c)
+		u, created, err = g.account(ctx, id, c)
 	}
 	if err != nil {
 		return IssuedTokens{}, err
@@ -226,46 +226,55 @@ func (g *Google) Finish(ctx context.Context, kept, state, code string, c Caller)
 	p.DeviceID = a.Devices.device(c.DeviceCookie, a.Now())
 	tokens, err := a.beginSession(ctx, u, p, c, time.Time{})
 	if err == nil {
+		tokens.NewAccount = created
 		tokens.DeviceCookie = a.Devices.add(c.DeviceCookie, p.DeviceID, u.ID, u.PasswordHash, a.Now())
 	}
 	return tokens, err
 }
 
-// account returns the account of a person at Google: the connected one, the one of the address, or a new one.
-func (g *Google) account(ctx context.Context, id GoogleIdentity, c Caller) (User, error) {
+// account returns the account of a person at Google: the connected one, the one of the address, or a new one, which it
+// creates.
+func (g *Google) account(ctx context.Context, id GoogleIdentity, c Caller) (u User, created bool, err error) {
 	u, found, err := g.Store.FindGoogle(ctx, id.Subject)
 	if err != nil {
-		return u, err
+		return u, false, err
 	}
 	if found {
-		return u, mayUseGoogle(u)
+		return u, false, mayUseGoogle(u)
 	}
 	if !id.Verified {
-		return u, ErrGoogleEmail
+		return u, false, ErrGoogleEmail
 	}
 	if u, found, err = g.Accounts.Users.Find(ctx, id.Email, ""); err != nil {
-		return u, err
+		return u, false, err
 	}
-	now := g.Accounts.Now()
 	if found {
 		if err := mayUseGoogle(u); err != nil || u.GoogleID == id.Subject { // connected since FindGoogle
-			return u, err
+			return u, false, err
 		}
 		if u.Status == Active && (!u.Registered || !id.authoritative()) || u.GoogleID != "" {
-			return u, ErrGoogleLink
+			return u, false, ErrGoogleLink
 		}
 		by := u.Actor("")
 		by.Request, by.Address = c.Request, c.Address
-		return g.link(ctx, u, id.Subject, by, c)
+		u, err = g.link(ctx, u, id.Subject, by, c)
+		return u, false, err
 	}
+	u, err = g.create(ctx, id, c)
+	return u, err == nil, err
+}
+
+// create creates the account of a person at Google.
+func (g *Google) create(ctx context.Context, id GoogleIdentity, c Caller) (User, error) {
 	if err := g.Accounts.reserve(ctx, LimitRegisterIP, c.Network); err != nil {
-		return u, err
+		return User{}, err
 	}
+	now := g.Accounts.Now()
 	p, err := Profile{Email: id.Email, FirstName: id.FirstName, Surname: id.Surname}.Normalized()
 	if err != nil { // a name of a kind that profiles do not have
 		p = Profile{Email: id.Email}
 	}
-	u = User{
+	u := User{
 		Profile: p, Role: authz.RoleUser, Status: Active, Registered: true, GoogleID: id.Subject, CreatedAt: now,
 		CreatedBy: "google",
 	}

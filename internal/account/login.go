@@ -42,6 +42,7 @@ type IssuedTokens struct {
 	User         User
 	Session      Session
 	DeviceCookie string // new device cookie, see DeviceCookies; empty keeps the old one
+	NewAccount   bool   // a login with Google has created the account, which has chosen nothing yet
 }
 
 // LoginProof is the evidence that verified a login. The store compares it again in the transaction that begins the

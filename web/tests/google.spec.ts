@@ -81,10 +81,20 @@ test('a guest becomes a member with Google, and a member connects it', async ({ 
     await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
     await page.goto(`${server.url}/shop/login?to=/shop/account`)
     await page.getByRole('button', { name: 'Continue with Google' }).click()
+    await expect(page.getByText('Your account is ready.')).toBeVisible()
+    await checkAccessibility(page, 'the question to a new member')
+    await expect(page.getByLabel(/news and offers/)).not.toBeChecked()
+    await page.getByLabel(/news and offers/).check()
+    await page.getByRole('button', { name: 'Continue', exact: true }).click()
     await expect(page.getByText('Logged in as lan@gmail.com')).toBeVisible()
+    await expect(page.getByLabel(/news and offers/)).toBeChecked() // the choice of the account
     expect(page.url()).toBe(`${server.url}/shop/account`)
     await expect(page.getByText('Your Google account is connected.')).toBeVisible()
     await page.reload() // the session is that of any login
+    await expect(page.getByText('Logged in as lan@gmail.com')).toBeVisible()
+    await page.getByRole('button', { name: 'Log out' }).first().click()
+    await page.goto(`${server.url}/shop/login?to=/shop/account`)
+    await page.getByRole('button', { name: 'Continue with Google' }).click() // the second time, without a question
     await expect(page.getByText('Logged in as lan@gmail.com')).toBeVisible()
     await page.getByRole('button', { name: 'Log out' }).first().click()
 

@@ -96,11 +96,12 @@ type grant struct {
 	ExpiresIn    int64   `json:"expiresIn" doc:"Seconds until the access token expires."`
 	RefreshToken string  `json:"refreshToken" doc:"Valid once, to get the next pair of tokens."`
 	User         Account `json:"user"`
+	NewAccount   bool    `json:"newAccount,omitempty" doc:"The login with Google has created the account. Ask for its choices of e-mails, see PUT /me/mail."`
 }
 
 // grantOf returns the response with new tokens. It is the only place where access and refresh tokens leave the process.
 func grantOf(g account.IssuedTokens) grant {
-	return grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User)}
+	return grant{g.Access, int64(g.ExpiresIn.Seconds()), g.Refresh, accountOf(g.User), g.NewAccount}
 }
 
 type loginOut struct {

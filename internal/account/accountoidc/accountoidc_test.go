@@ -113,8 +113,8 @@ func TestGoogle_002_A13_creates_one_account(t *testing.T) {
 		testenv.NoError(h.t, err)
 		code, state := h.issuer.Agree(url, person("g1", "other@example.com", false))
 		g := testenv.Must(h.another().Finish(h.t.Context(), flow, state, code, accounttest.Caller()))(h.t)
-		if g.User.ID != u.ID || g.User.Email != u.Email {
-			h.t.Errorf("the second sign-in is that of %+v", g.User)
+		if g.User.ID != u.ID || g.User.Email != u.Email || g.NewAccount {
+			h.t.Errorf("the second sign-in is that of %+v, new: %t", g.User, g.NewAccount)
 		}
 		_, err = h.Login(h.t.Context(), account.Credentials{Email: "lan@gmail.com", Password: accounttest.Password}, accounttest.Caller())
 		h.wantRefused("a password", err, account.ErrLogin)
@@ -124,11 +124,12 @@ func TestGoogle_002_A13_creates_one_account(t *testing.T) {
 	})
 }
 
-// Sign-ins of a new person at the same time create one account (002-A13).
+// Sign-ins of a new person at the same time create one account, which one of them reports (002-A13).
 func TestGoogle_002_A13_concurrent(t *testing.T) {
 	each(t, func(h *env) {
 		var group sync.WaitGroup
 		ids := make([]int64, 6)
+		var created atomic.Int64
 		for i := range ids {
 			url, flow, err := h.google.Start(h.t.Context(), accounttest.Caller())
 			testenv.NoError(h.t, err)
@@ -139,6 +140,9 @@ func TestGoogle_002_A13_concurrent(t *testing.T) {
 					h.t.Error(err)
 				}
 				ids[i] = g.User.ID
+				if g.NewAccount {
+					created.Add(1)
+				}
 			})
 		}
 		group.Wait()
@@ -147,8 +151,8 @@ func TestGoogle_002_A13_concurrent(t *testing.T) {
 				h.t.Errorf("the accounts are %v", ids)
 			}
 		}
-		if n := h.Number(h.t, stmts.Must("count"), "g1"); n != 1 {
-			h.t.Errorf("%d accounts", n)
+		if n := h.Number(h.t, stmts.Must("count"), "g1"); n != 1 || created.Load() != 1 {
+			h.t.Errorf("%d accounts, %d reported as new", n, created.Load())
 		}
 	})
 }

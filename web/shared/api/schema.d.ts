@@ -3819,6 +3819,8 @@ export interface components {
              * @description Seconds until the access token expires.
              */
             expiresIn: number;
+            /** @description The login with Google has created the account. Ask for its choices of e-mails, see PUT /me/mail. */
+            newAccount?: boolean;
             /** @description Valid once, to get the next pair of tokens. */
             refreshToken: string;
             user: components["schemas"]["Account"];

@@ -45,8 +45,11 @@ export const useAccount = defineStore('account', () => {
     take(await api.login(credentials))
   }
 
-  async function enterWithGoogle(code: GoogleCode): Promise<void> {
-    take(await api.finishGoogle(code))
+  /** Logs in with Google; true if that has created the account. */
+  async function enterWithGoogle(code: GoogleCode): Promise<boolean> {
+    const grant = await api.finishGoogle(code)
+    take(grant)
+    return grant.newAccount ?? false
   }
 
   async function connectGoogle(code: GoogleCode): Promise<void> {
