@@ -462,6 +462,48 @@ func TestBatch_method_of_a_paid_order(t *testing.T) {
 	}
 }
 
+// A payment ends the other attempts of its order that have no page, which nothing else would settle. Those with a page stay
+// as the gateway reports them, and money that arrives for either kind is refunded.
+func TestBatch_attempts_of_a_paid_order(t *testing.T) {
+	const open, canceled = payment.Redirected, payment.Canceled
+	for _, c := range []struct {
+		name, story string
+		a, b        payment.State // of the attempts a-a and b
+		refunds     int
+	}{
+		{"without a page", "try:b counter", canceled, canceled, 0},
+		{"one with a page", "redirect:1 try:b counter", open, canceled, 0},
+		{"failed before", "redirect:1 said:FAILED try:b counter", payment.Failed, canceled, 0},
+		{"paid at a gateway", "redirect:1 try:b said:PAID", payment.Paid, canceled, 0},
+		{"paid at a gateway after the end", "redirect:1 try:b pass:1m end:EXPIRED said:PAID", payment.Paid, canceled, 0},
+		{"page after the payment", "try:b counter redirectB:2", canceled, canceled, 0},
+		{"success after the payment", "try:b counter saidB:PAID", canceled, payment.Paid, 1},
+		{"both after the payment", "redirect:1 try:b counter said:PAID saidB:PAID said:PAID", payment.Paid, payment.Paid, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPaymentStory(t, c.story)
+			a, b := p.attempt("a-a"), p.attempt("b")
+			if a.State != c.a || b.State != c.b || p.order().PaymentStatus != ordering.Paid {
+				t.Errorf("attempts %s and %s of an order that is %s, want %s and %s of a PAID one",
+					a.State, b.State, p.order().PaymentStatus, c.a, c.b)
+			}
+			if b.SettledAt.IsZero() {
+				t.Error("the time at which the second attempt ended is missing")
+			}
+			refunds := p.b.RefundsByOrder["o-a"]
+			for _, r := range refunds {
+				if r.Reason != payment.PaidTwice {
+					t.Errorf("refund for %s, want %s", r.Reason, payment.PaidTwice)
+				}
+			}
+			if len(refunds) != c.refunds {
+				t.Errorf("%d refunds, want %d", len(refunds), c.refunds)
+			}
+			p.balanced()
+		})
+	}
+}
+
 // A discount cancels the attempts that wait for the old total. It leaves no attempt that counts as an open payment, and the
 // counter takes exactly the new total.
 func TestBatch_discount_and_attempts(t *testing.T) {

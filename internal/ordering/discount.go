@@ -181,13 +181,7 @@ func unlimited(by authz.Actor) bool {
 // old total are canceled, and an order to be paid at the counter gets another one. A guest who pays at a gateway starts the
 // next attempt: one without a page could not be paid, and would count as an open payment.
 func (b *Batch) repriced(o *Order, attempt string) {
-	for i, a := range b.Attempts[o.ID] {
-		if !ended(a.State) {
-			a.State, a.SettledAt = payment.Canceled, b.Now
-			b.Attempts[o.ID][i] = a
-			b.updateAttempt(a)
-		}
-	}
+	b.cancelCreated(o)
 	if !o.Method.Remote() {
 		b.addAttempt(o, payment.Attempt{
 			ID: attempt, OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency, State: payment.Created,

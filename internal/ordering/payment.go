@@ -461,6 +461,7 @@ func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundRe
 // paid marks an order as PAID by an attempt and publishes the event. Its hold is CONFIRMED already. The daybook has
 // counted an expired order as cancelled; Revived makes it correct that count.
 func (b *Batch) paid(o *Order, a payment.Attempt) {
+	b.cancelCreated(o)
 	revived := o.Status == Canceled
 	o.Method = a.Method // receipts name it; another attempt may be newer
 	o.setPaid(b.Now)
@@ -469,6 +470,19 @@ func (b *Batch) paid(o *Order, a payment.Attempt) {
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		Revived: revived,
 	}))
+}
+
+// cancelCreated cancels the attempts of an order that have no payment page: nothing else would ever settle them. Those with
+// a page stay as they are, because the gateway is still queried about them. A success of either kind is still applied or
+// refunded.
+func (b *Batch) cancelCreated(o *Order) {
+	for i, a := range b.Attempts[o.ID] {
+		if a.State == payment.Created {
+			a.Settle(payment.Canceled, "", b.Now)
+			b.Attempts[o.ID][i] = a
+			b.updateAttempt(a)
+		}
+	}
 }
 
 // recordEvent stores a report as received, with the verdict on it. These rows are never changed.

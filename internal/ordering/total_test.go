@@ -461,6 +461,21 @@ func TestService_Discount_then_counter(t *testing.T) {
 	})
 }
 
+// An order that was paid at the counter has no attempt left that would wait for ever.
+func TestService_TakeAtCounter_ends_attempts(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRegister(t, db, catalog.Pricing{}, "")
+		o := r.order(t, "a")
+		testenv.Must2(r.Pay(t.Context(), r.guest, o.ID, payment.Sandbox, ordering.Client{}))(t)
+		testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, o.Total, false))(t)
+		var states []payment.State
+		for _, a := range testenv.Must(r.Order(t.Context(), ordering.Staff(manager), o.ID))(t).Attempts {
+			states = append(states, a.State)
+		}
+		testenv.Equal(t, []payment.State{payment.Paid, payment.Canceled}, states)
+	})
+}
+
 func TestService_Discount_of_another_branch(t *testing.T) {
 	r := newRegister(t, sqldbtest.SQLite(t), discounts(catalog.Pricing{}), "")
 	o := r.order(t, "a")
