@@ -9,6 +9,7 @@ import (
 	"comanda/internal/event"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
+	"comanda/internal/price"
 	"comanda/internal/stock"
 )
 
@@ -329,6 +330,33 @@ func TestBatch_attemptsAreLimited(t *testing.T) {
 	counterPayment.Method, counterPayment.Source, counterPayment.Amount = payment.Counter, ordering.SourceStaff, 1000
 	if r := b.Decide([]ordering.Command{counterPayment})[0]; r.Err != nil || r.Order.PaymentStatus != ordering.Paid {
 		t.Errorf("payment at the counter after them = %+v, want PAID", r)
+	}
+}
+
+// Each discount replaces the attempt at the counter. The replaced ones do not use up the attempts of the guest.
+func TestBatch_discountsUseNoAttempts(t *testing.T) {
+	b := batch()
+	b.Decide([]ordering.Command{place("a", 3)})
+	for i := range payment.MaxAttempts {
+		c := discountBy(price.Percent(fmt.Sprint(i + 1)))
+		c.NewID = fmt.Sprint("d", i)
+		if r := b.Decide([]ordering.Command{c})[0]; r.Err != nil || !r.Changed {
+			t.Fatalf("discount %d: changed %v, %v", i+1, r.Changed, r.Err)
+		}
+	}
+	var started int
+	for i := range payment.MaxAttempts {
+		try := ordering.AddAttempt{OrderID: "o-a", Attempt: payment.Attempt{ID: fmt.Sprint("t", i), Method: payment.VNPay}}
+		r := b.Decide([]ordering.Command{&try})[0]
+		if r.Err == nil {
+			started++
+		} else if !errors.Is(r.Err, payment.ErrAttempts) {
+			t.Fatalf("attempt %d: %v", i+1, r.Err)
+		}
+	}
+	// The attempt at the counter counts, as that of an order without a discount does.
+	if started != payment.MaxAttempts-1 {
+		t.Errorf("the guest can start %d attempts after %d discounts, want %d", started, payment.MaxAttempts, payment.MaxAttempts-1)
 	}
 }
 

@@ -101,7 +101,7 @@ func (t *AddAttempt) decide(b *Batch) Result {
 		return Result{Err: ErrNotFound}
 	case o.PaymentStatus != Unpaid:
 		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
-	case len(b.Attempts[o.ID]) >= payment.MaxAttempts:
+	case exhausted(b.Attempts[o.ID]):
 		return Result{Order: *o, Err: payment.ErrAttempts}
 	}
 	a := t.Attempt
@@ -277,7 +277,7 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 			return i
 		}
 	}
-	if len(all) >= payment.MaxAttempts && s.Source != SourceStaff {
+	if exhausted(all) && s.Source != SourceStaff {
 		return -1
 	}
 	a := payment.Attempt{
@@ -286,6 +286,18 @@ func (b *Batch) attemptOf(o *Order, s *Settle) int {
 	}
 	b.addAttempt(o, a)
 	return len(all)
+}
+
+// exhausted reports whether an order has as many attempts as the guest may start. Attempts that a discount has replaced do
+// not count, because the guest started none of the replacements: each change of the total adds one.
+func exhausted(all []payment.Attempt) bool {
+	n := 0
+	for _, a := range all {
+		if a.State != payment.Canceled || a.Method.Remote() {
+			n++
+		}
+	}
+	return n >= payment.MaxAttempts
 }
 
 // firstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or a second

@@ -36,7 +36,7 @@ const (
 	Canceled   State = "CANCELED"
 )
 
-// MaxAttempts is the maximum number of attempts per order.
+// MaxAttempts is the maximum number of attempts per order, without those that a discount has replaced.
 const MaxAttempts = 20
 
 // The faults of this package.
