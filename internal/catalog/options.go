@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"comanda/internal/fault"
+	"comanda/internal/price"
 )
 
 // GroupKind is the way in which the options of a group change a dish.
@@ -82,6 +83,10 @@ type OptionLine struct {
 	Component int64        `json:"itemId,string,omitempty"`
 	TaxClass  string       `json:"taxClass,omitempty"`
 	Options   []OptionLine `json:"options,omitempty"`
+
+	// Charge is the part of the price of one unit of the dish that is paid for the option, without its own options: 0 for a
+	// free one, and all of the dish's own price for a size. It is not stored: only Configure returns it.
+	Charge int64 `json:"-"`
 }
 
 // KitchenName returns the name for tickets.
@@ -289,10 +294,12 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 			if err != nil {
 				return nil, 0, err
 			}
+			for j := range nested {
+				nested[j].Charge *= l.Qty
+			}
 			l.Options = append(l.Options, nested...)
 			extra += charge
 		}
-		lines = append(lines, l)
 		paid := l.Qty
 		// The price of a size replaces that of the dish, even if the size is a default.
 		if !g.Credit && g.Kind != SizeGroup {
@@ -304,7 +311,9 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 			without := min(free, paid)
 			free, paid = free-without, paid-without
 		}
-		charge += p.Price*paid + extra*l.Qty
+		l.Charge = p.Price * paid
+		lines = append(lines, l)
+		charge += l.Charge + extra*l.Qty
 	}
 	if g.Credit {
 		for i := range g.Options {
@@ -313,8 +322,26 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 			}
 		}
 		charge = max(0, charge)
+		credit(lines, charge)
 	}
 	return lines, charge, nil
+}
+
+// credit sets what each option of a group with credit adds to the price: its part of the group's charge, in proportion to
+// the prices.
+func credit(lines []OptionLine, charge int64) {
+	var weights []int64
+	for l := range All(lines) {
+		weights = append(weights, l.Charge)
+	}
+	parts, err := price.Allocate(charge, weights)
+	i := 0
+	for l := range All(lines) {
+		if l.Charge = 0; err == nil { // prices are limited, so that their sum is never refused
+			l.Charge = parts[i]
+		}
+		i++
+	}
 }
 
 // checkLimits refuses too few or too many units of a group, or of one option.

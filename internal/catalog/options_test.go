@@ -103,13 +103,15 @@ func TestItem_Configure_keeps_names_in_menu_order(t *testing.T) {
 	it := Item{ID: 11, Price: 1, Groups: []OptionGroup{size, combo}}
 	got := testenv.Must(it.Configure(choose(avocado, large), []Locale{Vietnamese, Japanese}))(t)
 	want := Configured{Price: 40000, Options: []OptionLine{
-		{GroupID: 9, OptionID: large, Kind: SizeGroup, Name: "Món 8", Names: Texts{Vietnamese: "Món 8"}, ShortName: "L", Qty: 1, Price: 40000},
+		{GroupID: 9, OptionID: large, Kind: SizeGroup, Name: "Món 8", Names: Texts{Vietnamese: "Món 8"}, ShortName: "L", Qty: 1, Price: 40000,
+			Charge: 40000},
 		{GroupID: 2, OptionID: avocado, Kind: ComboGroup, Name: "Món 5", Names: Texts{Vietnamese: "Món 5"}, Qty: 1, DishID: 5,
 			Component: 12, TaxClass: "ALCOHOL"},
 	}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("configured item (-want +got):\n%s", d)
 	}
+	want.Options[0].Charge = 0 // not stored
 	if d := cmp.Diff(want.Options, DecodeOptionLines(EncodeOptionLines(got.Options))); d != "" {
 		t.Errorf("options stored and read again (-want +got):\n%s", d)
 	}
@@ -268,6 +270,17 @@ func TestItem_Configure_is_independent_of_the_form(t *testing.T) {
 		}
 		if want.Price < 0 {
 			t.Fatalf("the price is %d, want none below 0", want.Price)
+		}
+		// The charges of the options add up to what they add to the price. That of a size contains the dish's.
+		sum, sized := int64(0), false
+		for l := range All(want.Options) {
+			sum, sized = sum+l.Charge, sized || l.Kind == SizeGroup
+		}
+		if !sized {
+			sum += it.Price
+		}
+		if sum != want.Price {
+			t.Fatalf("the charges of %+v add up to %d, want the price %d", want.Options, sum, want.Price)
 		}
 		got, err := it.Configure(split(t, chosen), []Locale{English})
 		if d := cmp.Diff(want, got); err != nil || d != "" {

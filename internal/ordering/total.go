@@ -178,8 +178,8 @@ type taxShare struct {
 }
 
 // taxShares divides the price of one unit of a dish among tax classes. An option with a class of its own, such as a beer
-// with a meal, has its price's part. The dishes of a combo have parts of the rest in proportion to their own prices on the
-// menu, as UStAE 10.1 (11) divides a single price for goods of several rates.
+// with a meal, has the part that the guest pays for it: none if it is free. The dishes of a combo have parts of the rest in
+// proportion to their own prices on the menu, as UStAE 10.1 (11) divides a single price for goods of several rates.
 func taxShares(menu *catalog.Snapshot, it catalog.Item, c catalog.Configured) []taxShare {
 	if len(c.Options) == 0 {
 		return []taxShare{{it.TaxClass, 1}}
@@ -192,7 +192,7 @@ func taxShares(menu *catalog.Snapshot, it catalog.Item, c catalog.Configured) []
 			continue
 		}
 		if o.TaxClass != "" && o.TaxClass != it.TaxClass {
-			part := min(rest, o.Price*qty)
+			part := min(rest, o.Charge)
 			extras, rest = append(extras, taxShare{o.TaxClass, part}), rest-part
 		}
 	}

@@ -186,7 +186,8 @@ func TestService_Place_rate_changes_at_midnight(t *testing.T) {
 }
 
 // The parts of a dish with options have the tax rates of their own classes: toppings without a class that of the dish, a
-// beer that of alcohol, and the dishes of a combo each their own, in proportion to their prices.
+// beer that of alcohol, and the dishes of a combo each their own, in proportion to their prices. An option has the part of
+// the price that the guest pays for it.
 func TestService_Place_taxes_of_options(t *testing.T) {
 	names := catalog.Texts{catalog.English: "Option"}
 	toppings := catalog.OptionGroup{
@@ -198,6 +199,29 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 		ID: 2, Kind: catalog.ComboGroup, MaxEach: 1, DefaultsCharge: true, Names: names, Options: []catalog.MenuOption{
 			{ID: 21, Names: names, DishID: 102, Component: 102}, {ID: 22, Names: names, DishID: 103, Component: 103},
 		},
+	}
+	rum := []catalog.MenuOption{{ID: 31, Names: names, Price: 500, TaxClass: catalog.ClassAlcohol}}
+	free := catalog.OptionGroup{ID: 3, Kind: catalog.ChoiceGroup, MaxEach: 3, Free: 1, Names: names, Options: rum}
+	included := catalog.OptionGroup{
+		ID: 4, Kind: catalog.ChoiceGroup, MaxEach: 2, Names: names, Options: []catalog.MenuOption{
+			{ID: 41, Names: names, Price: 500, Default: true, TaxClass: catalog.ClassAlcohol},
+		},
+	}
+	exchange := catalog.OptionGroup{
+		ID: 5, Kind: catalog.ChoiceGroup, MaxEach: 1, Credit: true, Names: names, Options: []catalog.MenuOption{
+			{ID: 51, Names: names, Price: 300, Default: true}, {ID: 52, Names: names, Price: 500, TaxClass: catalog.ClassAlcohol},
+		},
+	}
+	nested := catalog.OptionGroup{
+		ID: 6, Kind: catalog.ChoiceGroup, MaxEach: 2, DefaultsCharge: true, Names: names, Options: []catalog.MenuOption{
+			{ID: 61, Names: names, Price: 100, Groups: []catalog.OptionGroup{{
+				ID: 7, Kind: catalog.ChoiceGroup, MaxEach: 2, Free: 1, Names: names,
+				Options: []catalog.MenuOption{{ID: 71, Names: names, Price: 500, TaxClass: catalog.ClassAlcohol}},
+			}}},
+		},
+	}
+	both := func(alcohol, food int64) []price.Component {
+		return []price.Component{{Rate: "19", Weight: alcohol}, {Rate: "7", Weight: food}}
 	}
 	one := func(ids ...int64) (all []catalog.ChosenOption) {
 		for _, id := range ids {
@@ -217,6 +241,20 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 		"a combo, a rum":     {one(21, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 500}, {Rate: "7", Weight: 1000}}}},
 		// 500 of 1500 are the rum; the rest is divided 1000 : 300.
 		"a mixed combo, a rum": {one(21, 22, 12), price.Line{Qty: 1, UnitPrice: 1500, Components: []price.Component{{Rate: "19", Weight: 731}, {Rate: "7", Weight: 769}}}},
+		"a free rum":           {one(31), price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"a free rum and two":   {one(31, 31, 31), price.Line{Qty: 1, UnitPrice: 2000, Components: both(1000, 1000)}},
+		"a combo, a free rum":  {one(21, 31), price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"a rum by default":     {one(41), price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"and another one":      {one(41, 41), price.Line{Qty: 1, UnitPrice: 1500, Components: both(500, 1000)}},
+		"a default, exchanged": {one(52), price.Line{Qty: 1, UnitPrice: 1200, Components: both(200, 1000)}},
+		"and kept":             {one(51), price.Line{Qty: 1, UnitPrice: 1000, Rate: "7"}},
+		"a free rum, nested": {
+			[]catalog.ChosenOption{{OptionID: 61, Qty: 2, Options: one(71)}}, price.Line{Qty: 1, UnitPrice: 1200, Rate: "7"},
+		},
+		"and two of them": { // in each of the two, one is free
+			[]catalog.ChosenOption{{OptionID: 61, Qty: 2, Options: one(71, 71)}},
+			price.Line{Qty: 1, UnitPrice: 2200, Components: both(1000, 1200)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegister(t, sqldbtest.SQLite(t), profile(t, "DE"), catalog.ClassFood)
@@ -225,7 +263,7 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 				t.Fatal("the register has another catalog")
 			}
 			r.Catalog = k.Edit(func(items []catalog.Item) {
-				items[0].Groups = []catalog.OptionGroup{toppings, combo}
+				items[0].Groups = []catalog.OptionGroup{toppings, combo, free, included, exchange, nested}
 				items[2].Price, items[2].TaxClass = 300, catalog.ClassAlcohol
 			})
 			quoted := testenv.Must(r.Quote(t.Context(), 1, ordering.QuoteRequest{
