@@ -32,6 +32,10 @@ const (
 
 	// HistoryDigest is the digest of imported orders. No request has it, because digests of requests are hashes.
 	HistoryDigest = "imported"
+
+	// historyPrefix is the prefix of the stored clientTxnId of imported orders. It begins like those of members, so that no
+	// guest can send it, and no member's key continues with a letter. Guests may send every other id, as they always could.
+	historyPrefix = memberPrefix + "import:"
 )
 
 // HistoryImport takes over closed orders of another system, so that reports and members have their past. An imported
@@ -285,7 +289,7 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 		return nil, err
 	}
 	o := &Order{
-		ID: historyOrderID(branch.ID, h), Kind: h.Kind, ClientTxnID: "import:" + h.ID, Digest: HistoryDigest, Version: 1,
+		ID: historyOrderID(branch.ID, h), Kind: h.Kind, ClientTxnID: historyPrefix + h.ID, Digest: HistoryDigest, Version: 1,
 		Number: h.Number, Total: h.TotalPrice, Currency: h.Currency, Method: h.PaymentMethod, CreatedAt: h.CreatedAt.UTC(),
 	}
 	o.HoldID = o.ID

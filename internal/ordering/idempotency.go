@@ -31,8 +31,8 @@ type IdempotencyKey struct {
 	ClientTxnID string
 }
 
-// memberPrefix is the prefix of the stored clientTxnId of every member's order. CheckRequest refuses a guest's
-// clientTxnId that begins with it.
+// memberPrefix is the prefix of the stored clientTxnId of every member's order, and of every imported one. CheckRequest
+// refuses a guest's clientTxnId that begins with it.
 const memberPrefix = "user:"
 
 // MemberKey returns the key that a member's unpaid orders are counted under. It also prefixes the ids of a member's

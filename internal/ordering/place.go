@@ -205,7 +205,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 	if err := checkClientTxnID(r.ClientTxnID); err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // reserved for members' keys, which share the column
+	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // reserved for the keys of members and imports, which share the column
 		return invalidField("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
 	}
 	if err := checkItems(r.Items); err != nil {

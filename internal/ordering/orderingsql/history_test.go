@@ -14,6 +14,7 @@ import (
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
+	"comanda/internal/payment"
 	"comanda/internal/report"
 	"comanda/internal/report/reportsql"
 	"comanda/internal/sqldb"
@@ -26,6 +27,7 @@ var historyStmts = sqldb.Load(fstest.MapFS{
 	"retired.sql": {Data: []byte(`
 		INSERT INTO dish (id, category_id, names, descriptions, retired_at) VALUES ($1, 1, '{"vi":"Bún chả","en":"Old dish"}', '{}', 1)`)},
 	"queued.sql": {Data: []byte(`SELECT count(*) FROM document_outbox WHERE entity IN ('order', 'orderDetail')`)},
+	"key.sql":    {Data: []byte(`SELECT client_txn_id FROM order_info WHERE digest = 'imported' AND client_txn_id LIKE '%import:' || $1`)},
 	"events.sql": {Data: []byte(`SELECT count(*) FROM event_log`)},
 })
 
@@ -140,6 +142,32 @@ func TestHistory_own_orders(t *testing.T) {
 		for _, im.SkipExisting = range []bool{false, true} {
 			if _, err := run(pastOrder("pos-1", paidFields), pastOrder(own.Order.ID, paidFields)); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Line 2") {
 				t.Errorf("skip %t: error %v, want a refusal of line 2", im.SkipExisting, err)
+			}
+		}
+	})
+}
+
+// The keys of imported orders are none that a guest can send, so guests and imports never meet.
+func TestHistory_keys_of_guests(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, _ := history(t, db)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		place := func(key string) {
+			t.Helper()
+			testenv.Must(l.Do(t.Context(), r.Place(key, db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})))(t)
+		}
+		place("import:pos-1")
+		testenv.Must(run(pastOrder("pos-1", paidFields), pastOrder("pos-2", paidFields)))(t)
+		place("import:pos-2")
+
+		own := ordering.Guest{Branch: 1, VisitID: r.Visit}
+		request := ordering.Request{Items: []ordering.RequestItem{{ItemID: 101, Qty: 1}}, Method: payment.Counter}
+		s := ordering.Service{Settings: func() ordering.Settings { return ordering.Settings{Methods: payment.NewMethods()} }}
+		for _, id := range []string{"pos-1", "pos-2"} {
+			stored := testenv.Must(sqldb.Scalar[string](t.Context(), db, historyStmts.Must("key"), id))(t)
+			if request.ClientTxnID = stored; s.CheckRequest(own, request) == nil {
+				t.Errorf("a guest can send the key %s of an imported order", stored)
 			}
 		}
 	})
