@@ -117,7 +117,8 @@ func (c *cli) ordersImport() *cobra.Command {
 		Use: "import FILE", Short: "Import closed orders of the past from JSON lines", Args: cobra.ExactArgs(1),
 		Long: "Imports orders of another system, so that reports and members have their past. Each line is an order:\n\n" +
 			historyExample + "\n\n" +
-			"paymentStatus is PAID, REFUNDED or CANCELED; the last two have endedAt, and the last has no paidAt. Amounts are in\n" +
+			"paymentStatus is PAID, REFUNDED or CANCELED; the last two have endedAt, and the last has no paidAt. A PAID order of\n" +
+			"which a part was refunded has refundedAmount and the time of the refund as endedAt. Amounts are in\n" +
 			"the currency's smallest unit. A dish is named by dishId or by its name in any language, and may be retired.\n" +
 			"bizDate must be in the past; the default is that of createdAt. Optional: number, paymentMethod (COUNTER), userId of\n" +
 			"a member, receiverName, receiverPhone, receiverAddress, receiverEmail, receiverNote, and notes of items. Nothing is\n" +

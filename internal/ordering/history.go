@@ -93,7 +93,8 @@ type historyOrder struct {
 	ReceiverNote    string         `json:"receiverNote"`
 	CreatedAt       time.Time      `json:"createdAt"`
 	PaidAt          time.Time      `json:"paidAt"`
-	EndedAt         time.Time      `json:"endedAt"` // refunded or cancelled
+	EndedAt         time.Time      `json:"endedAt"`        // refunded, fully or in part, or cancelled
+	RefundedAmount  int64          `json:"refundedAmount"` // of a paid order: a part of totalPrice
 	Items           []historyItem  `json:"items"`
 }
 
@@ -389,7 +390,10 @@ func setPayment(o *Order, h historyOrder, _ catalog.Branch) error {
 	ended := h.EndedAt.UTC()
 	switch h.PaymentStatus {
 	case Paid:
-		o.UpdatedAt = o.PaidAt
+		o.Refunded, o.UpdatedAt = h.RefundedAmount, o.PaidAt
+		if o.Refunded != 0 {
+			o.UpdatedAt = ended
+		}
 	case Refunded:
 		o.Refunded, o.UpdatedAt = o.Total, ended
 	case PaymentCanceled:
@@ -397,12 +401,16 @@ func setPayment(o *Order, h historyOrder, _ catalog.Branch) error {
 	default:
 		return fmt.Errorf("paymentStatus %q is none of %s, %s and %s", h.PaymentStatus, Paid, Refunded, PaymentCanceled)
 	}
-	paid, over := h.PaymentStatus != PaymentCanceled, h.PaymentStatus != Paid
+	paid, over := h.PaymentStatus != PaymentCanceled, h.PaymentStatus != Paid || h.RefundedAmount != 0
 	switch {
+	case h.RefundedAmount < 0 || h.PaymentStatus == Paid && h.RefundedAmount >= max(1, h.TotalPrice):
+		return fmt.Errorf("refundedAmount is a part of totalPrice; an order that was refunded in full is %s", Refunded)
+	case h.RefundedAmount != 0 && h.RefundedAmount != o.Refunded:
+		return fmt.Errorf("refundedAmount is totalPrice if the order is %s, and missing if it is %s", Refunded, PaymentCanceled)
 	case paid == h.PaidAt.IsZero():
 		return errors.New("paidAt is the time of payment of an order that was paid, and missing otherwise")
 	case over == h.EndedAt.IsZero():
-		return errors.New("endedAt is the time of the refund or cancellation, and missing otherwise")
+		return errors.New("endedAt is the time of the refund, also of a part, or of the cancellation, and missing otherwise")
 	case paid && h.PaidAt.Before(h.CreatedAt) || over && ended.Before(h.CreatedAt):
 		return errors.New("the order ends before createdAt")
 	}

@@ -245,6 +245,40 @@ func TestHistory_numbers(t *testing.T) {
 	})
 }
 
+// A paid order of which a part was refunded stays paid. Its refund is in the reports, and the rest can be refunded here.
+func TestHistory_partial_refund(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, _ := history(t, db)
+		id := "06gvt0kfe5o015mr0000000000"
+		const part = `,"refundedAmount":30000,"endedAt":"2025-11-05T09:00:00+07:00"`
+		result := testenv.Must(run(pastOrder(id, paidFields+part), pastOrder("pos-2", refundedFields+`,"refundedAmount":130000`)))(t)
+		testenv.Equal(t, map[string]int64{"VND": 130000}, result.Totals)
+
+		d, _, err := orderingsql.NewOrders(db).Order(t.Context(), id)
+		testenv.NoError(t, err)
+		refundedAt := time.Date(2025, 11, 5, 2, 0, 0, 0, time.UTC)
+		if d.PaymentStatus != ordering.Paid || d.Refunded != 30000 || len(d.Refunds) != 1 || d.Refunds[0].Amount != 30000 ||
+			d.Refunds[0].State != payment.RefundDone || !d.Refunds[0].DoneAt.Equal(refundedAt) {
+			t.Errorf("the order is %s with %d refunded by %+v, want PAID with one refund of 30000", d.PaymentStatus, d.Refunded, d.Refunds)
+		}
+		span := report.Span{From: "2025-11-01", To: "2025-11-30", Branch: testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)}
+		testenv.Equal(t, []report.Day{{Date: "2025-11-03", Placed: 2, Sales: 2, Gross: 260000, Refunded: 160000}},
+			testenv.Must(reportsql.New(db).Days(t.Context(), span))(t))
+		checkDrift(t, db)
+
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
+		rest := testenv.Must(l.Do(t.Context(), &ordering.Refund{OrderID: id, NewID: "rest", Note: "late"}))(t)
+		if rest.Refund.Amount != 100000 || rest.Order.Refunded != 130000 {
+			t.Errorf("the refund of the rest is %+v of an order with %d refunded", rest.Refund, rest.Order.Refunded)
+		}
+		found := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2025-01-01", db.Now()))(t)
+		if len(found) > 0 {
+			t.Errorf("the consistency check found %v", found)
+		}
+	})
+}
+
 // The daybook has imported orders like those that were placed here.
 func TestHistory_daybook(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -304,6 +338,11 @@ func TestHistory_refuses(t *testing.T) {
 		"paid without a time":   {with(`"paidAt":"2025-11-03T11:40:00+07:00"`, `"number":1`), "paidAt"},
 		"canceled, but paid":    {with(`"PAID"`, `"CANCELED"`), "paidAt"},
 		"refund without a time": {with(`"PAID"`, `"REFUNDED"`), "endedAt"},
+		"part without a time":   {with(`"kind"`, `"refundedAmount":1,"kind"`), "endedAt"},
+		"negative part":         {with(`"kind"`, `"refundedAmount":-1,"kind"`), "refundedAmount"},
+		"part that is all":      {with(`"kind"`, `"refundedAmount":130000,"endedAt":"2025-11-03T12:00:00+07:00","kind"`), "REFUNDED"},
+		"refunded, but a part":  {pastOrder("pos-1", refundedFields+`,"refundedAmount":1`), "refundedAmount"},
+		"canceled, but a part":  {pastOrder("pos-1", canceledFields+`,"refundedAmount":1`), "refundedAmount"},
 		"paid before":           {with(`11:40`, `10:40`), "before createdAt"},
 		"no such method":        {with(`"kind"`, `"paymentMethod":"SANDBOX","kind"`), `"SANDBOX"`},
 		"no time":               {with(`"createdAt":"2025-11-03T11:20:00+07:00",`, ``), "createdAt"},
