@@ -1,20 +1,30 @@
 -- name: sold_classes
--- Returns the active items of version $2, or of the branch's published version if $2 is 0, with their tax classes, and
--- with those of their active options that have a class of their own.
-SELECT d.id, d.names, d.tax_class
-FROM menu_version v
-JOIN menu_version_item e ON e.version_id = v.id AND e.is_active = 1
-JOIN menu_item i ON i.id = e.item_id
-JOIN dish d ON d.id = i.dish_id
-WHERE v.branch_id = $1 AND (v.id = $2 OR CAST($2 AS BIGINT) = 0 AND v.status = 'PUBLISHED')
+-- Returns the active items of version $2, or of the branch's published version if $2 is 0, with their tax classes, with
+-- those of their active options that have a class of their own, and the dishes of their combos. A dish of a combo is sold
+-- even if it is not offered alone.
+WITH sold AS (
+    SELECT v.id AS version_id, d.id, d.names, d.tax_class, e.item_id
+    FROM menu_version v
+    JOIN menu_version_item e ON e.version_id = v.id AND e.is_active = 1
+    JOIN menu_item i ON i.id = e.item_id
+    JOIN dish d ON d.id = i.dish_id
+    WHERE v.branch_id = $1 AND (v.id = $2 OR CAST($2 AS BIGINT) = 0 AND v.status = 'PUBLISHED')
+)
+SELECT s.id, s.names, s.tax_class
+FROM sold s
 UNION
-SELECT d.id, d.names, o.tax_class
-FROM menu_version v
-JOIN menu_version_choice c ON c.version_id = v.id AND c.is_active = 1
+SELECT s.id, s.names, o.tax_class
+FROM sold s
+JOIN menu_version_choice c ON c.version_id = s.version_id AND c.item_id = s.item_id AND c.is_active = 1
 JOIN option_choice o ON o.id = c.choice_id AND o.tax_class <> ''
-JOIN menu_item i ON i.id = c.item_id
-JOIN dish d ON d.id = i.dish_id
-WHERE v.branch_id = $1 AND (v.id = $2 OR CAST($2 AS BIGINT) = 0 AND v.status = 'PUBLISHED')
+UNION
+SELECT d.id, d.names, d.tax_class
+FROM sold s
+JOIN menu_version_choice c ON c.version_id = s.version_id AND c.item_id = s.item_id AND c.is_active = 1
+JOIN option_choice o ON o.id = c.choice_id AND o.tax_class = ''
+JOIN menu_version_item e ON e.version_id = c.version_id AND e.item_id = c.component_item_id
+JOIN menu_item i ON i.id = e.item_id
+JOIN dish d ON d.id = i.dish_id AND d.tax_class <> ''
 ORDER BY 1, 3
 
 -- name: tax_class_branches

@@ -177,3 +177,43 @@ func TestStore_PutOption_needs_a_tax_rate(t *testing.T) {
 		}
 	})
 }
+
+// A dish that is sold only as a part of a combo needs a rate, and nothing that belongs to a dish off the menu does.
+func TestStore_combo_parts_need_a_tax_rate(t *testing.T) {
+	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
+		ctx, o := t.Context(), optionService(s)
+		testenv.Must(s.SetTaxClass(ctx, authz.System(), catalog.ClassFood, dishIDs(t, s), now))(t)
+		p := catalog.Pricing{
+			Rates: []catalog.TaxRate{{Code: "VAT", Percent: "5"}}, Rules: []catalog.TaxRule{{TaxClass: catalog.ClassFood, Rate: "VAT"}},
+		}
+		testenv.Must(s.ChangePricing(ctx, authz.System(), branchID, p.Filled(), now))(t)
+		l := newLibrary(t, o)
+		tea := itemOfDish(t, s, 6) // in no other combo
+		v := draft(t, s, 65000)
+		testenv.Must(o.SetGroups(ctx, cook, v.ID, item, []catalog.VersionGroup{l.drinkGroup()}))(t)
+		testenv.NoError(t, s.EditDraft(ctx, cook, v.ID, tea, catalog.Entry{Price: 25000}, now))
+		testenv.Must(s.Publish(ctx, cook, v.ID, now))(t)
+
+		_, err := s.SetTaxClass(ctx, authz.System(), catalog.ClassAlcohol, []int64{6}, now)
+		if n := missingDishes(t, err); n != 1 {
+			t.Errorf("%d dishes are reported, want the tea of the combo", n)
+		}
+		put := func(class string) error {
+			_, _, err := s.PutOption(ctx, authz.System(), 0, l.secondDrink, now,
+				func(_ catalog.LibraryGroup, o catalog.LibraryOption) (catalog.LibraryOption, error) {
+					o.TaxClass = class
+					return o, nil
+				})
+			return err
+		}
+		testenv.NoError(t, put(catalog.ClassFood)) // the option's own class replaces that of its dish
+		testenv.Must(s.SetTaxClass(ctx, authz.System(), catalog.ClassAlcohol, []int64{6}, now))(t)
+		if n := missingDishes(t, put(catalog.ClassSoftDrink)); n != 1 {
+			t.Errorf("%d dishes are reported, want the one with the option", n)
+		}
+		next := testenv.Must(s.Draft(ctx, cook, menuID, now))(t)
+		testenv.NoError(t, s.EditDraft(ctx, cook, next.ID, item, catalog.Entry{Price: 65000}, now))
+		testenv.Must(s.Publish(ctx, cook, next.ID, now))(t)
+		testenv.NoError(t, put(catalog.ClassSoftDrink), put(""))
+	})
+}
