@@ -74,28 +74,32 @@ func jpegExif(raw []byte) []byte {
 	return nil
 }
 
-// jpegScans counts the scans of a JPEG as the decoder finds them: it reads segments by their length, and skips what follows
-// them up to the next marker. Segments may contain other pictures, whose scans do not count.
-func jpegScans(raw []byte) (n int) {
+// jpegScans counts the scans of a JPEG as the decoder finds them, and reports whether the picture is progressive. It reads
+// segments by their length, and skips what follows them up to the next marker. Segments may contain other pictures, whose
+// scans and frames do not count.
+func jpegScans(raw []byte) (n int, progressive bool) {
 	for at := 2; ; {
 		next := bytes.IndexByte(raw[at:], 0xff)
 		if at += next + 1; next < 0 || at >= len(raw) {
-			return n
+			return n, progressive
 		}
 		switch marker := raw[at]; {
 		case marker == 0xff: // padding
 		case marker == 0, marker >= 0xd0 && marker <= 0xd7: // neither has a length
 			at++
 		case marker == 0xd9: // the end; telephones append videos
-			return n
+			return n, progressive
 		case at+3 > len(raw):
-			return n
+			return n, progressive
 		default:
-			if marker == 0xda {
+			switch marker {
+			case 0xda:
 				n++
+			case 0xc2: // SOF2
+				progressive = true
 			}
 			if at += 1 + int(binary.BigEndian.Uint16(raw[at+1:])); at > len(raw) {
-				return n
+				return n, progressive
 			}
 		}
 	}

@@ -27,8 +27,13 @@ import (
 )
 
 // MaxPixels is the limit of uploaded pictures: that of a telephone's camera. A decoded picture of 40 megapixels takes
-// 60 to 160 MB, and 320 MB with 16 bits for each colour. A progressive JPEG takes up to a gigabyte while it is decoded.
+// 60 to 160 MB, and 320 MB with 16 bits for each colour. A progressive JPEG takes up to 600 MB while it is decoded: four
+// bytes for each sample of its three colours, and one in the picture.
 const MaxPixels = 40_000_000
+
+// maxProgressiveCMYK is the limit of progressive JPEG files with four colours. They take 24 bytes per pixel while they are
+// decoded, so that this many pixels take as much as MaxPixels of three colours.
+const maxProgressiveCMYK = 25_000_000
 
 // MaxEdge is the limit of a picture's width and height. Scaling takes a hundred bytes for each pixel of a line, which
 // MaxPixels does not bound. Panoramas of telephones have up to 16,384.
@@ -43,7 +48,9 @@ var (
 	ErrUnreadable    = fault.New(fault.Invalid, "image_unreadable", "We could not read this image. Use JPEG, PNG or WebP.")
 	ErrTooManyPixels = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d megapixels.", MaxPixels/1_000_000)
 	ErrTooLong       = fault.Newf(fault.Invalid, "image_too_large", "An image has at most %d pixels on each side.", MaxEdge)
-	errBusy          = &fault.Error{
+	errCMYK          = fault.Newf(fault.Invalid, "image_too_large",
+		"A progressive CMYK image has at most %d megapixels. Save it as RGB.", maxProgressiveCMYK/1_000_000)
+	errBusy = &fault.Error{
 		Kind: fault.Unavailable, Code: "overloaded", Detail: "Other pictures are being processed. Please try again.",
 		RetryAfter: 2 * time.Second,
 	}
@@ -54,8 +61,8 @@ type format struct {
 	magic  string // ? is any byte
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	exif   func(raw []byte) []byte // returns the file's EXIF data; nil if none
-	scans  func(raw []byte) int    // returns the number of passes; nil if there is only one
+	exif   func(raw []byte) []byte                    // returns the file's EXIF data; nil if none
+	scans  func(raw []byte) (n int, progressive bool) // returns the number of passes; nil if there is only one
 }
 
 // formats are those of telephones and scanners.
@@ -172,8 +179,14 @@ func check(raw []byte) (format, error) {
 			return f, ErrTooManyPixels
 		case max(c.Width, c.Height) > MaxEdge:
 			return f, ErrTooLong
-		case f.scans != nil && f.scans(raw) > maxScans:
+		case f.scans == nil:
+			return f, nil
+		}
+		switch scans, progressive := f.scans(raw); {
+		case scans > maxScans:
 			return f, ErrUnreadable
+		case progressive && c.ColorModel == color.CMYKModel && c.Width*c.Height > maxProgressiveCMYK:
+			return f, errCMYK
 		}
 		return f, nil
 	}

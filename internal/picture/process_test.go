@@ -284,6 +284,40 @@ func TestDevelop_limits(t *testing.T) {
 	}
 }
 
+// frame returns a JPEG that claims a size and has no content. mode is SOF0 (0xc0) or SOF2 (0xc2).
+func frame(mode byte, colours, w, h int) []byte {
+	b := []byte{0xff, 0xd8, 0xff, mode, 0, byte(8 + 3*colours), 8}
+	b = binary.BigEndian.AppendUint16(b, uint16(h))
+	b = append(binary.BigEndian.AppendUint16(b, uint16(w)), byte(colours))
+	for i := range colours {
+		b = append(b, byte(i+1), 0x11, 0)
+	}
+	return append(b, 0xff, 0xda, 0, 2, 0xff, 0xd9) // a scan of nothing
+}
+
+// A progressive picture with four colours takes up to a gigabyte while it is decoded, so that its size is limited before.
+func TestDevelop_progressive_CMYK(t *testing.T) {
+	preview := append([]byte{0xff, 0xe2, 0, 4}, 0xff, 0xc2) // the frame of another picture in a segment
+	withPreview := func(raw []byte) []byte { return bytes.Join([][]byte{raw[:2], preview, raw[2:]}, nil) }
+	for name, c := range map[string]struct {
+		raw  []byte
+		want error
+	}{
+		"the limit":                  {frame(0xc2, 4, 5000, 5000), ErrUnreadable}, // nothing behind it
+		"a line more":                {frame(0xc2, 4, 5000, 5001), errCMYK},
+		"a line more and a preview":  {withPreview(frame(0xc2, 4, 5000, 5001)), errCMYK},
+		"more than any":              {frame(0xc2, 4, 10_000, 4001), ErrTooManyPixels},
+		"three colours":              {frame(0xc2, 3, 10_000, 4000), ErrUnreadable},
+		"one pass":                   {frame(0xc0, 4, 10_000, 4000), ErrUnreadable},
+		"one pass behind a preview":  {withPreview(frame(0xc0, 4, 10_000, 4000)), ErrUnreadable},
+		"a progressive black square": {scanned(1), nil},
+	} {
+		if _, _, err := NewProcessor().Process(t.Context(), c.raw, sizes...); !errors.Is(err, c.want) {
+			t.Errorf("Process of %s: error %v, want %v", name, err, c.want)
+		}
+	}
+}
+
 // The highest picture of one column must not take much more memory than its pixels. A file of 39 kB once took 2.4 GB.
 func TestDevelop_memory_of_a_line(t *testing.T) {
 	raw := asPNG(t, image.NewGray(image.Rect(0, 0, 1, MaxEdge)))
