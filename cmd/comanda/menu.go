@@ -20,6 +20,9 @@ func (c *cli) menu() *cobra.Command {
 	return group("menu", "Import and export menus as spreadsheets", c.menuImport(), c.menuExport())
 }
 
+// menuUsage describes the flag --menu.
+const menuUsage = "id of a menu, as GET /api/menus lists it; default the branch's oldest published menu, else its oldest one"
+
 // menuImport changes nothing if the file has a problem.
 func (c *cli) menuImport() *cobra.Command {
 	var branch int64
@@ -45,6 +48,7 @@ func (c *cli) menuImport() *cobra.Command {
 		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
+	cmd.Flags().Int64Var(&o.MenuID, "menu", 0, menuUsage)
 	cmd.Flags().StringVar(&template, "template", "", "built-in menu, instead of a file")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "check only, write nothing")
 	cmd.Flags().BoolVar(&o.Publish, "publish", false, "publish the draft")
@@ -113,7 +117,7 @@ func printMenuImport(w io.Writer, r catalog.MenuImportResult, dryRun bool) {
 }
 
 func (c *cli) menuExport() *cobra.Command {
-	var branch int64
+	var branch, menu int64
 	var file, format string
 	cmd := &cobra.Command{
 		Use: "export", Short: "Export a branch's menu as CSV or XLSX", Args: cobra.NoArgs,
@@ -131,7 +135,7 @@ func (c *cli) menuExport() *cobra.Command {
 				return result{}, fmt.Errorf("--format must be csv or xlsx, not %q", format)
 			}
 			raw, err := app.WithCore(cmd.Context(), config, func(k *app.Core) ([]byte, error) {
-				return k.CatalogServices.Files.Export(cmd.Context(), authz.System(), branch, f)
+				return k.CatalogServices.Files.Export(cmd.Context(), authz.System(), branch, menu, f)
 			})
 			if err != nil {
 				return result{}, err
@@ -141,6 +145,7 @@ func (c *cli) menuExport() *cobra.Command {
 		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")
+	cmd.Flags().Int64Var(&menu, "menu", 0, menuUsage)
 	cmd.Flags().StringVar(&file, "output", "", "new file; default standard output")
 	cmd.Flags().StringVar(&format, "format", "", "csv or xlsx; default by the file's name, else csv")
 	_ = cmd.MarkFlagRequired("branch") // the flag exists

@@ -29,6 +29,8 @@ type MenuFiles struct {
 type ImportOptions struct {
 	DryRun  bool // write nothing
 	Publish bool // publish the draft, with all that it has already
+
+	MenuID int64 // the menu to change; 0: the oldest published one, else the oldest one or a new one
 }
 
 // MenuImportResult is the result of an import or, for a dry run, the expected result. With problems nothing was
@@ -45,14 +47,14 @@ type MenuImportResult struct {
 // errProblems rolls an import back; the problems themselves are in the result.
 var errProblems = errors.New("the menu file has problems")
 
-// Import changes a branch's menu by a file. Dishes that the file does not mention stay as they are.
+// Import changes a menu of a branch by a file. Dishes that the file does not mention stay as they are.
 //
 // New prices, quotas and dishes are written to the newest draft, or to a new one; guests see them when it is published.
 // Names, descriptions, pictures and categories belong to the dish and not to a version, so guests see those at once.
 func (m *MenuFiles) Import(
 	ctx context.Context, by authz.Actor, branch int64, raw []byte, o ImportOptions,
 ) (MenuImportResult, error) {
-	state, err := m.Store.MenuState(ctx, by, branch)
+	state, err := m.Store.MenuState(ctx, by, branch, o.MenuID)
 	if err != nil {
 		return MenuImportResult{}, err
 	}
@@ -78,7 +80,8 @@ func (m *MenuFiles) Import(
 	if o.DryRun {
 		_, err = change(state)
 	} else {
-		_, err = m.write(ctx, by, branch, MenuImport{Images: slices.Collect(maps.Values(images)), Publish: o.Publish}, change)
+		w := MenuImport{Images: slices.Collect(maps.Values(images)), MenuID: o.MenuID, Publish: o.Publish}
+		_, err = m.write(ctx, by, branch, w, change)
 	}
 	if err != nil && !errors.Is(err, errProblems) {
 		return MenuImportResult{}, err
@@ -132,9 +135,10 @@ func (m *MenuFiles) resize(ctx context.Context, file menufile.File) (map[string]
 	return images, problems, nil
 }
 
-// Export returns a branch's menu as a file that Import accepts: the newest draft, else the published version.
-func (m *MenuFiles) Export(ctx context.Context, by authz.Actor, branch int64, f menufile.Format) ([]byte, error) {
-	state, err := m.Store.MenuState(ctx, by, branch)
+// Export returns a menu of a branch as a file that Import accepts: the newest draft, else the published version.
+// Menu 0 is the one that Import changes for 0.
+func (m *MenuFiles) Export(ctx context.Context, by authz.Actor, branch, menu int64, f menufile.Format) ([]byte, error) {
+	state, err := m.Store.MenuState(ctx, by, branch, menu)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +148,7 @@ func (m *MenuFiles) Export(ctx context.Context, by authz.Actor, branch int64, f 
 
 // Template returns a file with examples in a branch's currency and languages.
 func (m *MenuFiles) Template(ctx context.Context, by authz.Actor, branch int64, f menufile.Format) ([]byte, error) {
-	state, err := m.Store.MenuState(ctx, by, branch)
+	state, err := m.Store.MenuState(ctx, by, branch, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +156,16 @@ func (m *MenuFiles) Template(ctx context.Context, by authz.Actor, branch int64, 
 	return raw, fault.Wrap("menu template", err)
 }
 
-// Copy puts the dishes of one branch's menu on the menu of another, with prices, quotas and keys. Both menus then
-// share the dishes, so a translation has to be changed only once.
-func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from, to int64, o ImportOptions) (MenuImportResult, error) {
-	source, err := m.Store.MenuState(ctx, by, from)
+// MenuRef names a menu of a branch. Menu 0 is the oldest published one, else the oldest one.
+type MenuRef struct {
+	BranchID int64
+	MenuID   int64
+}
+
+// Copy puts the dishes of a menu on one of another branch, with prices, quotas and keys. Both menus then share the
+// dishes, so a translation has to be changed only once.
+func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from MenuRef, to int64, o ImportOptions) (MenuImportResult, error) {
+	source, err := m.Store.MenuState(ctx, by, from.BranchID, from.MenuID)
 	if err != nil {
 		return MenuImportResult{}, err
 	}
@@ -176,10 +186,10 @@ func (m *MenuFiles) copyTo(
 		return c, nil
 	}
 	if !o.DryRun {
-		_, err := m.write(ctx, by, to, MenuImport{New: made, Publish: o.Publish}, change)
+		_, err := m.write(ctx, by, to, MenuImport{New: made, MenuID: o.MenuID, Publish: o.Publish}, change)
 		return result, err
 	}
-	target, err := m.Store.MenuState(ctx, by, to)
+	target, err := m.Store.MenuState(ctx, by, to, o.MenuID)
 	if err == nil {
 		_, err = change(target)
 	}
@@ -271,7 +281,7 @@ func (t OfferedTemplate) Categories(base Locale) int {
 
 // OfferedTemplates returns all templates in a branch's currency and languages.
 func (m *MenuFiles) OfferedTemplates(ctx context.Context, by authz.Actor, branch int64) (Branch, []OfferedTemplate, error) {
-	state, err := m.Store.MenuState(ctx, by, branch)
+	state, err := m.Store.MenuState(ctx, by, branch, 0)
 	if err != nil {
 		return Branch{}, nil, err
 	}
@@ -287,7 +297,7 @@ func (m *MenuFiles) OfferedTemplates(ctx context.Context, by authz.Actor, branch
 func (m *MenuFiles) ImportTemplate(
 	ctx context.Context, by authz.Actor, branch int64, name string, o ImportOptions,
 ) (MenuImportResult, error) {
-	state, err := m.Store.MenuState(ctx, by, branch)
+	state, err := m.Store.MenuState(ctx, by, branch, o.MenuID)
 	if err != nil {
 		return MenuImportResult{}, err
 	}

@@ -306,7 +306,7 @@ func planCopy(from, to MenuState) MenuChange {
 var ErrCurrencies = fault.New(fault.Conflict, "currencies_differ",
 	"The branches have different currencies, so prices cannot be copied.")
 
-// MenuState is a branch's menu as imports and exports see it: the newest draft, else the published version.
+// MenuState is a menu of a branch as imports and exports see it: the newest draft, else the published version.
 type MenuState struct {
 	Branch     Branch
 	MenuID     int64 // 0: the branch has no menu
@@ -384,8 +384,10 @@ type ItemWrite struct {
 
 // MenuFileStore stores imported menus; catalogsql implements it.
 type MenuFileStore interface {
-	// MenuState returns a branch's menu, or ErrBranch if the actor may not see the branch.
-	MenuState(ctx context.Context, by authz.Actor, branch int64) (MenuState, error)
+	// MenuState returns a menu of a branch, ErrBranch if the actor may not see the branch, or ErrMenu if the menu is not
+	// one of the branch. Menu 0 is the oldest one with a published version, else the oldest one; the state has no menu if
+	// the branch has none.
+	MenuState(ctx context.Context, by authz.Actor, branch, menu int64) (MenuState, error)
 	// PublishedMenus returns the menus of a branch with a published version, by id and with that version, even if there
 	// are drafts. If no menu is published, it returns the oldest one with its newest draft; none if there is no menu.
 	PublishedMenus(ctx context.Context, by authz.Actor, branch int64) ([]SourceMenu, error)
@@ -399,7 +401,8 @@ type MenuFileStore interface {
 // MenuImport contains the parameters of ImportMenu other than the change.
 type MenuImport struct {
 	Images  []Image
-	DraftID int64    // the draft to write; 0: the newest draft of the branch, or a new one
+	MenuID  int64    // the menu to write; 0: the one that MenuState returns for 0
+	DraftID int64    // the draft to write; 0: the newest draft of the menu, or a new one
 	New     *NewMenu // writes a new menu instead
 	Publish bool
 }

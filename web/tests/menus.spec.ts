@@ -1,5 +1,6 @@
 import { checkAccessibility } from './accessibility'
 import { expect, sitDown, test } from './fixtures'
+import { menuFile } from './menufile'
 import type { Server } from './server'
 import { enter, owner, setUp, sizes } from './staff'
 
@@ -78,6 +79,55 @@ test('a manager decides when a menu is offered, and guests see it then', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Take off sale' }).click()
   await expect(page.getByText('Lunch is no longer offered.')).toBeVisible()
   await expect(lunch).toContainText('Not offered: no published version')
+})
+
+test('a manager downloads, imports and copies one of several menus', async ({ page, empty }) => {
+  const { branchId, dish } = await withLunch(empty)
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, empty, owner, 'menus')
+
+  // The dish costs 39,000 on one menu only, so the file is that of Lunch.
+  await page.getByRole('button', { name: 'Download menu' }).click()
+  const waiting = page.waitForEvent('download')
+  const answered = page.waitForResponse(/menu\/export/)
+  await page.getByRole('listitem').filter({ hasText: /^Lunch$/ }).click()
+  await waiting
+  const { items: menus } = await empty.staff<{ items: Named[] }>('GET', `/api/menus?branchId=${branchId}`)
+  const lunch = menus.find((m) => m.name === 'Lunch')
+  expect(new URL((await answered).url()).searchParams.get('menuId')).toBe(lunch?.id)
+
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  const importing = page.getByRole('dialog', { name: 'Import a menu' })
+  await importing.locator('input[type=file]').setInputFiles(menuFile('category,name,price\nTrưa,Cơm trưa,55k\n'))
+  await expect(importing.getByText('New: 1. Changed: 0.')).toBeVisible()
+  await importing.locator('.v-select').filter({ has: page.getByRole('combobox', { name: 'Menu' }) }).click()
+  await page.getByRole('option', { name: 'Lunch' }).click()
+  await expect(importing.getByText('New: 1. Changed: 0.')).toBeVisible()
+  await checkAccessibility(page, 'a file for one of two menus')
+  await importing.getByRole('button', { name: 'Import', exact: true }).click()
+  await expect(page.getByText('Added: 1. Changed: 0.')).toBeVisible()
+  const lines = async (menu: string | undefined) => {
+    const { items } = await empty.staff<{ items: (Named & { publishedVersionId: string })[] }>('GET', `/api/menus?branchId=${branchId}`)
+    const version = items.find((m) => m.id === menu)?.publishedVersionId ?? ''
+    return (await empty.staff<{ items: { names: Record<string, string> }[] }>('GET', `/api/menu-versions/${version}`)).items.map((i) => i.names.vi)
+  }
+  expect(await lines(lunch?.id)).toHaveLength(2)
+  expect(await lines(lunch?.id)).toContain('Cơm trưa')
+
+  // A new branch gets the lunch menu and nothing else.
+  await empty.staff('POST', '/api/branches', { name: 'Quán Sen', country: 'VN' })
+  await page.reload()
+  await page.locator('header').getByRole('button', { name: 'Quán Hoa' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Quán Sen' }).click()
+  await page.getByRole('button', { name: 'Copy from branch' }).click()
+  const copying = page.getByRole('dialog', { name: 'Copy from another branch' })
+  await copying.locator('.v-select').filter({ has: page.getByRole('combobox', { name: 'Its menu' }) }).click()
+  await page.getByRole('option', { name: 'Lunch' }).click()
+  await expect(copying.getByText('New: 2. Changed: 0.')).toBeVisible()
+  await expect(copying.getByRole('row').filter({ hasText: dish })).toContainText('39,000')
+  await checkAccessibility(page, 'one of two menus to copy')
+  await copying.getByRole('button', { name: 'Copy' }).click()
+  await expect(page.getByText('Added: 2. Changed: 0.')).toBeVisible()
 })
 
 test('a guest reads when the kitchen serves again', async ({ page, empty }) => {

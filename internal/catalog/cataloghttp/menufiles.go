@@ -38,6 +38,7 @@ var (
 	errMenuUpload = fault.New(fault.Invalid, "menu_file_unreadable", "The upload was interrupted. Please send the file again.")
 	errMenuFile   = fault.New(fault.Invalid, "menu_file_problems", "The menu file has problems. Nothing was changed.")
 	errFlag       = fault.New(fault.Invalid, "invalid", "dryRun and publish must be true or false.")
+	errMenuID     = fault.New(fault.Invalid, "invalid", "menuId must be the id of a menu.")
 )
 
 // imports receives menu files.
@@ -105,6 +106,11 @@ func (i *imports) receive(w http.ResponseWriter, r *http.Request) (catalog.MenuI
 			}
 		}
 	}
+	if s := r.URL.Query().Get("menuId"); s != "" {
+		if o.MenuID, err = httpapi.ParseID(s); err != nil {
+			return catalog.MenuImportResult{}, errMenuID
+		}
+	}
 	_ = http.NewResponseController(w).SetReadDeadline(clock.In(importUpload)) // fails only if the server supports no deadlines
 	raw, err := menuUpload.Read(r)
 	if err != nil {
@@ -143,9 +149,15 @@ func (in menuFileIn) answer(name string, body []byte, err error) (*httpapi.Bytes
 	return httpapi.NewDownload(f.ContentType(), "comanda-"+httpapi.FormatID(in.ID)+"-"+name+"."+in.Format, body), nil
 }
 
-func (s *staff) exportMenu(ctx context.Context, in *menuFileIn) (*httpapi.Bytes, error) {
-	body, err := s.Files.Export(ctx, authz.ActorOf(ctx), in.ID, menufile.Format(in.Format))
-	return in.answer("menu", body, err)
+type menuExportIn struct {
+	ID     int64  `path:"id"`
+	Format string `query:"format" enum:"csv,xlsx" default:"csv"`
+	MenuID int64  `query:"menuId" minimum:"0" doc:"A menu of the branch; if omitted, the oldest published one, else the oldest one."`
+}
+
+func (s *staff) exportMenu(ctx context.Context, in *menuExportIn) (*httpapi.Bytes, error) {
+	body, err := s.Files.Export(ctx, authz.ActorOf(ctx), in.ID, in.MenuID, menufile.Format(in.Format))
+	return menuFileIn{in.ID, in.Format}.answer("menu", body, err)
 }
 
 func (s *staff) menuTemplate(ctx context.Context, in *menuFileIn) (*httpapi.Bytes, error) {
@@ -154,14 +166,17 @@ func (s *staff) menuTemplate(ctx context.Context, in *menuFileIn) (*httpapi.Byte
 }
 
 type menuCopy struct {
-	From    string `json:"fromBranchId" pattern:"^[1-9][0-9]{0,17}$"`
-	DryRun  bool   `json:"dryRun,omitempty"`
-	Publish bool   `json:"publish,omitempty" doc:"Publishes the draft into which the menu is copied."`
+	From     string `json:"fromBranchId" pattern:"^[1-9][0-9]{0,17}$"`
+	FromMenu string `json:"fromMenuId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"If omitted, the branch's oldest published menu, else its oldest one."`
+	Menu     string `json:"menuId,omitempty" pattern:"^[1-9][0-9]{0,17}$" doc:"The menu to change; if omitted, chosen like fromMenuId, or a new one."`
+	DryRun   bool   `json:"dryRun,omitempty"`
+	Publish  bool   `json:"publish,omitempty" doc:"Publishes the draft into which the menu is copied."`
 }
 
 func (s *staff) copyMenu(ctx context.Context, in *httpapi.BodyByID[menuCopy]) (catalog.MenuImportResult, error) {
-	o := catalog.ImportOptions{DryRun: in.Body.DryRun, Publish: in.Body.Publish}
-	return s.Files.Copy(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.Body.From), in.ID, o)
+	o := catalog.ImportOptions{DryRun: in.Body.DryRun, Publish: in.Body.Publish, MenuID: httpapi.IDOf(in.Body.Menu)}
+	from := catalog.MenuRef{BranchID: httpapi.IDOf(in.Body.From), MenuID: httpapi.IDOf(in.Body.FromMenu)}
+	return s.Files.Copy(ctx, authz.ActorOf(ctx), from, in.ID, o)
 }
 
 type menuTemplates struct {

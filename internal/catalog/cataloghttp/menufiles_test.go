@@ -56,6 +56,8 @@ func TestConsole_menu_import(t *testing.T) {
 	}
 	wantStatus(t, s.ask(t, "POST", "/api/branches/1/menu/import", file), 401, "unauthenticated")
 	wantStatus(t, s.importMenu(t, "?dryRun=perhaps", file, "text/csv"), 422, "invalid")
+	wantStatus(t, s.importMenu(t, "?menuId=lunch", file, "text/csv"), 422, "invalid")
+	wantStatus(t, s.importMenu(t, "?menuId=99", file, "text/csv"), 404, "menu_not_found")
 	other, otherKind := form(t, "cv", []byte(file))
 	wantStatus(t, s.importMenu(t, "", other, otherKind), 422, "menu_file_missing")
 	wantStatus(t, s.importMenu(t, "", body[:len(body)-30], kind), 422, "menu_file_unreadable")
@@ -81,8 +83,28 @@ func TestConsole_menu_export(t *testing.T) {
 		}
 	}
 	wantStatus(t, s.asService(t, "GET", "/api/branches/1/menu/export?format=pdf", ""), 422, "invalid")
+	wantStatus(t, s.asService(t, "GET", "/api/branches/1/menu/export?menuId=-1", ""), 422, "invalid")
 	wantStatus(t, s.asService(t, "GET", "/api/branches/99/menu/export", ""), 404, "branch_not_found")
 	wantStatus(t, s.asService(t, "POST", "/api/branches/2/menu/copy", `{"fromBranchId":"1"}`), 409, "currencies_differ")
+	wantStatus(t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1","fromMenuId":"99"}`), 404, "menu_not_found")
+	wantStatus(t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1","menuId":"99"}`), 404, "menu_not_found")
+	wantStatus(t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1","menuId":"x"}`), 422, "invalid")
+	// Another menu is created, filled by a copy and a file, and read.
+	lunch := decode[struct{ ID string }](t, s.asService(t, "POST", "/api/menus", `{"branchId":"1","name":"Lunch"}`), 201).ID
+	full := s.asService(t, "GET", "/api/branches/1/menu/export", "").Body.String()
+	r := decode[catalog.MenuImportResult](t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1","menuId":"`+lunch+`"}`), 200)
+	if r.Created == 0 {
+		t.Errorf("onto another menu: %+v", r)
+	}
+	testenv.Equal(t, full, s.asService(t, "GET", "/api/branches/1/menu/export?menuId="+lunch, "").Body.String())
+	added := s.importMenu(t, "?menuId="+lunch, "category,name,price\nPhở,Phở trưa,65k\n", "text/csv")
+	if got := decode[catalog.MenuImportResult](t, added, 200); got.Created != 1 {
+		t.Errorf("a file for another menu: %+v", got)
+	}
+	if file := s.asService(t, "GET", "/api/branches/1/menu/export?menuId="+lunch, "").Body.String(); !strings.Contains(file, "Phở trưa") {
+		t.Errorf("the exported file lacks the new dish: %s", file)
+	}
+	testenv.Equal(t, full, s.asService(t, "GET", "/api/branches/1/menu/export", "").Body.String())
 	if got := decode[catalog.MenuImportResult](t, s.asService(t, "POST", "/api/branches/1/menu/copy", `{"fromBranchId":"1"}`), 200); got.Created+got.Updated != 0 {
 		t.Errorf("onto itself: %+v", got)
 	}

@@ -20,18 +20,18 @@ import (
 const importedMenu = "Menu"
 
 // MenuState returns a branch's menu as imports and exports see it.
-func (s *Store) MenuState(ctx context.Context, by authz.Actor, branch int64) (catalog.MenuState, error) {
+func (s *Store) MenuState(ctx context.Context, by authz.Actor, branch, menu int64) (catalog.MenuState, error) {
 	if !by.Sees(branch) {
 		return catalog.MenuState{}, catalog.ErrBranch
 	}
-	return readMenuState(ctx, s.db, branch, 0)
+	return readMenuState(ctx, s.db, branch, menu, 0)
 }
 
 // PublishedMenus returns the menus of a branch as a copy of the branch takes them over.
 func (s *Store) PublishedMenus(
 	ctx context.Context, by authz.Actor, branch int64,
 ) (all []catalog.SourceMenu, err error) {
-	oldest, err := s.MenuState(ctx, by, branch)
+	oldest, err := s.MenuState(ctx, by, branch, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +52,17 @@ func (s *Store) PublishedMenus(
 	return all, err
 }
 
-// readMenuState reads the given draft; for 0 the newest draft, else the published version.
-func readMenuState(ctx context.Context, c sqldb.Conn, branch, draft int64) (state catalog.MenuState, err error) {
+// readMenuState reads the given draft; for 0 the newest draft of the menu, else its published version. Menu 0 is the
+// branch's default one.
+func readMenuState(ctx context.Context, c sqldb.Conn, branch, menu, draft int64) (state catalog.MenuState, err error) {
 	if state.Branch, err = sqldb.Get(ctx, c, catalog.ErrBranch, scanBranch, stmt("branch_select"), branch); err != nil {
 		return state, err
 	}
 	var published int64
-	_, err = sqldb.Read(ctx, c, []any{&state.MenuID, &state.DraftID, &published}, stmt("import_menu"), branch)
+	found, err := sqldb.Read(ctx, c, []any{&state.MenuID, &state.DraftID, &published}, stmt("import_menu"), branch, menu)
+	if err == nil && !found && menu != 0 {
+		err = catalog.ErrMenu
+	}
 	if err == nil && draft != 0 {
 		state.DraftID = draft
 		state.MenuID, err = menuOfDraft(ctx, c, branch, draft)
@@ -76,7 +80,7 @@ func stateFor(
 	ctx context.Context, c sqldb.Conn, branch int64, w catalog.MenuImport,
 ) (state catalog.MenuState, err error) {
 	if w.New == nil {
-		return readMenuState(ctx, c, branch, w.DraftID)
+		return readMenuState(ctx, c, branch, w.MenuID, w.DraftID)
 	}
 	menus, err := sqldb.Collect(ctx, c, scanMenu, stmt("menu_list"), branch, 0)
 	if err != nil || len(menus) > w.New.Before {

@@ -28,13 +28,13 @@ ORDER BY i.dish_id, i.branch_id
 SELECT DISTINCT hash FROM image ORDER BY hash
 
 -- name: import_menu
--- Returns the menu with a published version, or the oldest menu if there is none, with its newest draft and its
--- published version.
+-- Returns menu $2 of branch $1 with its newest draft and its published version. For 0 it is the oldest menu with a
+-- published version, or the oldest menu if there is none.
 SELECT m.id,
        COALESCE((SELECT MAX(v.id) FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'DRAFT'), 0),
        COALESCE((SELECT v.id FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED'), 0)
 FROM menu m
-WHERE m.branch_id = $1
+WHERE m.branch_id = $1 AND (CAST($2 AS BIGINT) = 0 OR m.id = $2)
 ORDER BY CASE WHEN EXISTS (SELECT 1 FROM menu_version v WHERE v.menu_id = m.id AND v.status = 'PUBLISHED') THEN 0 ELSE 1 END,
          m.id
 LIMIT 1

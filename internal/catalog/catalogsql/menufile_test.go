@@ -59,7 +59,7 @@ func mustImport(t testing.TB, s *catalogsql.Store, by authz.Actor, branch int64,
 
 func state(t testing.TB, s *catalogsql.Store, branch int64) catalog.MenuState {
 	t.Helper()
-	return testenv.Must(s.MenuState(t.Context(), authz.System(), branch))(t)
+	return testenv.Must(s.MenuState(t.Context(), authz.System(), branch, 0))(t)
 }
 
 // itemNamed returns an item of a menu by its Vietnamese or first name.
@@ -158,7 +158,7 @@ func TestMenuFiles_dry_run_lists_changed_dishes_first(t *testing.T) {
 			t.Errorf("%d rows, the third is %+v", got.TotalRows, third)
 		}
 		// A copy lists the dishes of the other menu.
-		copied, err := menuFiles(s).Copy(t.Context(), authz.System(), branch, 1, catalog.ImportOptions{DryRun: true})
+		copied, err := menuFiles(s).Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branch}, 1, catalog.ImportOptions{DryRun: true})
 		if err != nil || copied.TotalRows != 60 || len(copied.Rows) != catalog.MaxPreviewRows || copied.Rows[0].Change != catalog.RowCreated {
 			t.Errorf("copy: %+v, %v", copied, err)
 		}
@@ -266,10 +266,10 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files := menuFiles(s)
 		_, in := files.Import(t.Context(), otherBranchActor, branchID, []byte(sixty()), publish)
-		_, out := files.Export(t.Context(), otherBranchActor, branchID, menufile.CSV)
-		_, none := files.Export(t.Context(), authz.System(), 99, menufile.CSV)
-		_, from := files.Copy(t.Context(), otherBranchActor, branchID, branchID+1, publish)
-		_, to := files.Copy(t.Context(), cook, branchID, branchID+1, publish)
+		_, out := files.Export(t.Context(), otherBranchActor, branchID, 0, menufile.CSV)
+		_, none := files.Export(t.Context(), authz.System(), 99, 0, menufile.CSV)
+		_, from := files.Copy(t.Context(), otherBranchActor, catalog.MenuRef{BranchID: branchID}, branchID+1, publish)
+		_, to := files.Copy(t.Context(), cook, catalog.MenuRef{BranchID: branchID}, branchID+1, publish)
 		_, template := files.Template(t.Context(), otherBranchActor, branchID, menufile.CSV)
 		for name, err := range map[string]error{"import": in, "export": out, "unknown": none, "copy from": from, "template": template} {
 			if !errors.Is(err, catalog.ErrBranch) {
@@ -281,7 +281,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 		}
 		// Branch 4 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
-		testenv.Must(files.Copy(t.Context(), authz.System(), branchID, branch, publish))(t)
+		testenv.Must(files.Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branchID}, branch, publish))(t)
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,category:en,name,name:en,price\nPhở,Noodle soup,Phở bò,Other,65k\n"), publish)
 		got := make([]string, len(r.Problems))
 		for i, p := range r.Problems {
@@ -303,12 +303,12 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 func TestMenuFiles_copy(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		files, branch := menuFiles(s), emptyBranch(t, db)
-		if _, err := files.Copy(t.Context(), authz.System(), branchID, branchID+1, publish); !errors.Is(err, catalog.ErrCurrencies) {
+		if _, err := files.Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branchID}, branchID+1, publish); !errors.Is(err, catalog.ErrCurrencies) {
 			t.Errorf("between currencies: error %v, want ErrCurrencies", err)
 		}
 		n := len(content(t, s).Edition.Items)
 		for _, want := range [][2]int{{n, 0}, {0, 0}} {
-			r, err := files.Copy(t.Context(), authz.System(), branchID, branch, publish)
+			r, err := files.Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branchID}, branch, publish)
 			if err != nil || [2]int{r.Created, r.Updated} != want {
 				t.Fatal(r, err)
 			}
@@ -319,6 +319,58 @@ func TestMenuFiles_copy(t *testing.T) {
 		}
 		if got := exported(t, s, branch, menufile.CSV); !strings.Contains(got, "Phở bò") {
 			t.Error(got)
+		}
+	})
+}
+
+// A branch has several menus (decision 61): imports, exports and copies take any of them, and leave the others alone.
+func TestMenuFiles_of_one_menu_of_several(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		files, by, branch := menuFiles(s), authz.System(), emptyBranch(t, db)
+		lunch := lunchMenu(t, s, 4)
+		of := func(branch, menu int64) string {
+			t.Helper()
+			return string(testenv.Must(files.Export(t.Context(), by, branch, menu, menufile.CSV))(t))
+		}
+		first := of(branchID, 0)
+		testenv.Equal(t, first, of(branchID, menuID))
+		file := of(branchID, lunch.ID)
+		if !strings.Contains(file, "Phở bò") || strings.Count(file, "\n") != 2 {
+			t.Fatalf("the lunch menu as a file is %s, want one dish", file)
+		}
+
+		cheaper := strings.Replace(file, "50000", "45000", 1)
+		for _, o := range []catalog.ImportOptions{{MenuID: lunch.ID, DryRun: true}, {MenuID: lunch.ID, Publish: true}} {
+			if got := mustImport(t, s, by, branchID, cheaper, o); got != [2]int{0, 1} {
+				t.Errorf("import with %+v = %v created and updated, want [0 1]", o, got)
+			}
+		}
+		testenv.Equal(t, cheaper, of(branchID, lunch.ID))
+		testenv.Equal(t, first, of(branchID, 0))
+
+		// The menu is copied to the second one of another branch, whose first one keeps its dishes.
+		mustImport(t, s, by, branch, "category,name,price\nMới,Món mới,1k\n", publish)
+		before := of(branch, 0)
+		evening := testenv.Must(s.AddMenu(t.Context(), by, catalog.Menu{BranchID: branch, Name: "Evening"}, now))(t)
+		from := catalog.MenuRef{BranchID: branchID, MenuID: lunch.ID}
+		for _, o := range []catalog.ImportOptions{{MenuID: evening.ID, DryRun: true}, {MenuID: evening.ID, Publish: true}} {
+			r := testenv.Must(files.Copy(t.Context(), by, from, branch, o))(t)
+			testenv.Equal(t, [2]int{1, 0}, [2]int{r.Created, r.Updated})
+		}
+		if got := of(branch, evening.ID); !strings.Contains(got, "45000") || strings.Count(got, "\n") != 2 {
+			t.Errorf("the copied menu as a file is %s, want one dish for 45000", got)
+		}
+		testenv.Equal(t, before, of(branch, 0))
+
+		// A menu of another branch is none of this one.
+		_, in := files.Import(t.Context(), by, branch, []byte(file), catalog.ImportOptions{MenuID: lunch.ID})
+		_, out := files.Export(t.Context(), by, branch, lunch.ID, menufile.CSV)
+		_, to := files.Copy(t.Context(), by, from, branch, catalog.ImportOptions{MenuID: lunch.ID})
+		_, source := files.Copy(t.Context(), by, catalog.MenuRef{BranchID: branch, MenuID: lunch.ID}, branchID, publish)
+		for name, err := range map[string]error{"import": in, "export": out, "copy to": to, "copy from": source} {
+			if !errors.Is(err, catalog.ErrMenu) {
+				t.Errorf("%s: error %v, want ErrMenu", name, err)
+			}
 		}
 	})
 }
@@ -478,7 +530,7 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 
 func exported(t testing.TB, s *catalogsql.Store, branch int64, f menufile.Format) string {
 	t.Helper()
-	raw := testenv.Must(menuFiles(s).Export(t.Context(), authz.System(), branch, f))(t)
+	raw := testenv.Must(menuFiles(s).Export(t.Context(), authz.System(), branch, 0, f))(t)
 	return string(raw)
 }
 
@@ -615,7 +667,7 @@ func TestMenuFiles_options(t *testing.T) {
 		}
 
 		// The export of the demo has combos and options of options, and an import of it changes nothing.
-		export := testenv.Must(menuFiles(s).Export(t.Context(), cook, branchID, menufile.CSV))(t)
+		export := testenv.Must(menuFiles(s).Export(t.Context(), cook, branchID, 0, menufile.CSV))(t)
 		if got := mustImport(t, s, cook, branchID, string(export), catalog.ImportOptions{}); got != [2]int{} {
 			t.Errorf("import of an export = %v", got)
 		}

@@ -142,7 +142,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 func TestMenuRows_refuse_invalid_rows(t *testing.T) {
 	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
 		branch := emptyBranch(t, db)
-		testenv.Must(menuFiles(s).Copy(t.Context(), authz.System(), branchID, branch, publish))(t)
+		testenv.Must(menuFiles(s).Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branchID}, branch, publish))(t)
 		pho := itemNamed(t, state(t, s, branchID), "Phở bò")
 		d, _, err := s.PutDish(t.Context(), authz.System(), 0, now, func(catalog.Dish) (catalog.Dish, error) {
 			return catalog.Dish{CategoryID: 1, Names: catalog.Texts{"en": "Old"}}, nil

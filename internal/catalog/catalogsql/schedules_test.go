@@ -179,7 +179,7 @@ func TestMenuFiles_copy_of_a_combo_with_a_dish_that_is_off(t *testing.T) {
 			testenv.Must(s.Publish(t.Context(), by, v.ID, now))(t)
 		}
 		testenv.Must2(s.TakeOff(t.Context(), by, taken, catalog.Until{}, now))(t)
-		testenv.Must(menuFiles(s).Copy(t.Context(), by, branchID, branch, publish))(t)
+		testenv.Must(menuFiles(s).Copy(t.Context(), by, catalog.MenuRef{BranchID: branchID}, branch, publish))(t)
 		if off := testenv.Must(s.OffItems(t.Context(), branch))(t); len(off) != 2 {
 			t.Errorf("off are %+v, want item %d and that of the copied combo", off, taken)
 		}

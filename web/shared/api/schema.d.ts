@@ -4751,6 +4751,10 @@ export interface components {
         CatalogMenuCopy: {
             dryRun?: boolean;
             fromBranchId: string;
+            /** @description If omitted, the branch's oldest published menu, else its oldest one. */
+            fromMenuId?: string;
+            /** @description The menu to change; if omitted, chosen like fromMenuId, or a new one. */
+            menuId?: string;
             /** @description Publishes the draft into which the menu is copied. */
             publish?: boolean;
         };
@@ -8702,6 +8706,8 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "csv" | "xlsx";
+                /** @description A menu of the branch; if omitted, the oldest published one, else the oldest one. */
+                menuId?: number;
             };
             header?: never;
             path: {

@@ -16,12 +16,18 @@ export function useCategories() {
   }
 }
 
-/** The menus of the branch. */
-export function useMenus() {
+/** The menus of the branch, or of another one. */
+export function useMenus(of: () => string = () => branchId.value) {
   return useAsk(
-    'menus', () => api.GET('/api/menus', { params: { query: { branchId: Number(branchId.value), size: 100 } } }), [],
-    { enabled: () => branchId.value !== '' },
+    'menus', () => api.GET('/api/menus', { params: { query: { branchId: Number(of()), size: 100 } } }), () => [of()],
+    { enabled: () => of() !== '' },
   )
+}
+
+/** The menu that an import, a download or a copy takes if none is chosen: the oldest one that is published, else the oldest one. */
+export function firstMenu<M extends { id: string; publishedVersionId: string | null }>(menus: readonly M[]): M | undefined {
+  const byAge = [...menus].sort((a, b) => Number(a.id) - Number(b.id))
+  return byAge.find((m) => m.publishedVersionId) ?? byAge[0]
 }
 
 /** The restaurant's option groups, with the options that are not archived. */

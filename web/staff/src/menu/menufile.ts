@@ -30,10 +30,13 @@ export interface Result {
 }
 
 /** Sends a menu file. A dry run changes nothing and returns the problems; otherwise a file with problems is a fault. */
-export async function sendMenu(branchId: string, file: Blob, options: { dryRun: boolean; publish: boolean }): Promise<Result> {
+export async function sendMenu(
+  branchId: string, file: Blob, options: { menuId: string; dryRun: boolean; publish: boolean },
+): Promise<Result> {
   if (file.size > largest) throw new Fault('menu_file_too_large')
   const headers = { ...(await bearer()), 'Content-Type': file.type || 'application/octet-stream' }
-  const query = `dryRun=${String(options.dryRun)}&publish=${String(options.publish)}`
+  const menu = options.menuId ? `&menuId=${encodeURIComponent(options.menuId)}` : ''
+  const query = `dryRun=${String(options.dryRun)}&publish=${String(options.publish)}${menu}`
   // A long time limit: connections may be slow, and the server scales pictures one after the other.
   const response = await fetch(`/api/branches/${encodeURIComponent(branchId)}/menu/import?${query}`, {
     method: 'POST', headers, body: file, signal: AbortSignal.timeout(8 * 60_000),
