@@ -130,6 +130,20 @@ test('a manager downloads, imports and copies one of several menus', async ({ pa
   await expect(page.getByText('Added: 2. Changed: 0.')).toBeVisible()
 })
 
+test('a copy of a branch says which menus it gets', async ({ page, empty }) => {
+  const { branchId } = await withLunch(empty)
+  await empty.staff('POST', '/api/menus', { branchId, name: 'Later' }) // not published
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, empty, owner, 'branches')
+  await page.getByRole('button', { name: 'Copy Quán Hoa' }).click()
+  const copying = page.getByRole('dialog', { name: 'Copy Quán Hoa' })
+  await expect(copying.getByText('2 menus are copied: Menu and Lunch.')).toBeVisible()
+  await copying.getByLabel('Name of the restaurant').fill('Quán Sen')
+  await checkAccessibility(page, 'a branch with two menus to copy')
+  await copying.getByRole('button', { name: 'Copy' }).click()
+  await expect(page.getByText('Quán Sen is set up with 2 menus: Menu and Lunch.')).toBeVisible()
+})
+
 test('a guest reads when the kitchen serves again', async ({ page, empty }) => {
   const { branchId } = await setUp(empty)
   const { items: menus } = await empty.staff<{ items: Named[] }>('GET', `/api/menus?branchId=${branchId}`)

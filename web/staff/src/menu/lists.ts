@@ -17,10 +17,10 @@ export function useCategories() {
 }
 
 /** The menus of the branch, or of another one. */
-export function useMenus(of: () => string = () => branchId.value) {
+export function useMenus(of: () => string = () => branchId.value, allowed: () => boolean = () => true) {
   return useAsk(
     'menus', () => api.GET('/api/menus', { params: { query: { branchId: Number(of()), size: 100 } } }), () => [of()],
-    { enabled: () => of() !== '' },
+    { enabled: () => of() !== '' && allowed() },
   )
 }
 
@@ -28,6 +28,12 @@ export function useMenus(of: () => string = () => branchId.value) {
 export function firstMenu<M extends { id: string; publishedVersionId: string | null }>(menus: readonly M[]): M | undefined {
   const byAge = [...menus].sort((a, b) => Number(a.id) - Number(b.id))
   return byAge.find((m) => m.publishedVersionId) ?? byAge[0]
+}
+
+/** The menus that a copy of their branch gets: those that are published, else the oldest one as a draft. */
+export function copiedMenus<M extends { id: string; publishedVersionId: string | null }>(menus: readonly M[]): M[] {
+  const published = menus.filter((m) => m.publishedVersionId)
+  return published.length > 0 ? published : [firstMenu(menus)].filter((m) => m !== undefined)
 }
 
 /** The restaurant's option groups, with the options that are not archived. */
