@@ -198,6 +198,25 @@ func TestService_bounds_texts(t *testing.T) {
 	})
 }
 
+// The limit holds for texts that arrive together, too. Those that were searched most are added.
+func TestService_bounds_new_texts_of_one_batch(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		s := open(t, db).service(analyticsmemory.New(time.Now), nil)
+		testenv.NoError(t, db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			for i := range analytics.MaxSearchDay - 2 {
+				tx.Queue(searchStmts.Must("fill"), fmt.Sprintf("text %04d", i))
+			}
+			return nil
+		}))
+		search(t, s, "visit 1", "banh mi", "com", "pho", "text 0000")
+		search(t, s, "visit 2", "com", "pho")
+		testenv.NoError(t, s.Flush(t.Context()))
+		all := searched(t, db)
+		testenv.Equal(t, analytics.MaxSearchDay, len(all))
+		testenv.Equal(t, []string{"1 2026-02-26 com 2/2", "1 2026-02-26 pho 2/0", "1 2026-02-26 text 0000 2/2"}, all[:3])
+	})
+}
+
 // cutOffSearches is a store of a process that is killed while it adds searches: before the commit, or after it.
 type cutOffSearches struct {
 	analytics.Store

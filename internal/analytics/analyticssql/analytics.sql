@@ -127,14 +127,18 @@ ORDER BY count(*) DESC, v.query
 LIMIT $4
 
 -- name: search_days_add
--- Texts beyond a limit per branch and date are not added, so that no client fills the table.
+-- Texts beyond a limit per branch and date are not added, so that no client fills the table. A statement sees the rows of
+-- before, so the new texts among its own rows are numbered: those with the most searches are added.
 INSERT INTO search_day (branch_id, biz_date, query, searches, missed)
-SELECT r.branch_id, r.biz_date, r.query, r.searches, r.missed
-FROM @rows($1: branch_id int, biz_date text, query text, searches int, missed int) AS r
-WHERE (SELECT count(*) FROM search_day d WHERE d.branch_id = r.branch_id AND d.biz_date = r.biz_date) < $2
-   OR EXISTS (SELECT 1 FROM search_day d
-              WHERE d.branch_id = r.branch_id AND d.biz_date = r.biz_date AND d.query = r.query)
-ORDER BY r.branch_id, r.query
+SELECT n.branch_id, n.biz_date, n.query, n.searches, n.missed
+FROM (SELECT r.branch_id, r.biz_date, r.query, r.searches, r.missed, k.query AS known,
+             row_number() OVER (PARTITION BY r.branch_id, r.biz_date, CASE WHEN k.query IS NULL THEN 1 ELSE 0 END
+                                ORDER BY r.searches DESC, r.query) AS place
+      FROM @rows($1: branch_id int, biz_date text, query text, searches int, missed int) AS r
+      LEFT JOIN search_day k ON k.branch_id = r.branch_id AND k.biz_date = r.biz_date AND k.query = r.query) AS n
+WHERE n.known IS NOT NULL
+   OR n.place <= $2 - (SELECT count(*) FROM search_day d WHERE d.branch_id = n.branch_id AND d.biz_date = n.biz_date)
+ORDER BY n.branch_id, n.query
 ON CONFLICT (branch_id, biz_date, query) DO UPDATE
 SET searches = search_day.searches + excluded.searches, missed = search_day.missed + excluded.missed
 
