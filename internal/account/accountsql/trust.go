@@ -65,18 +65,11 @@ func (s *UserAdmin) RemoveFlag(
 		if _, err := d.target(ctx, user); err != nil {
 			return err
 		}
-		flags, err := sqldb.Collect(ctx, tx, scanFlag, stmt("flag_list"), user)
+		f, err := sqldb.Get(ctx, tx, account.ErrFlag, scanFlag, stmt("flag_delete"), id, user)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(flags, func(f account.Flag) bool { return f.ID == id })
-		if i < 0 {
-			return account.ErrFlag
-		}
-		if _, err := tx.Exec(ctx, stmt("flag_delete"), id, user); err != nil {
-			return err
-		}
-		return d.finishFlag(ctx, audit.ActionUserUnflagged, flags[i], r)
+		return d.finishFlag(ctx, audit.ActionUserUnflagged, f, r)
 	})
 }
 

@@ -1,5 +1,6 @@
 -- name: flag_delete
 DELETE FROM account_flag WHERE id = $1 AND user_id = $2
+RETURNING id, user_id, kind, COALESCE(order_id, ''), note, created_at, created_by
 
 -- name: flag_insert
 INSERT INTO account_flag (id, user_id, kind, order_id, note, created_at, created_by)

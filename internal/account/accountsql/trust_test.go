@@ -2,20 +2,65 @@ package accountsql
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"comanda/internal/account"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/testenv"
+	"comanda/internal/uid"
 )
 
 var importScore = sqldb.Load(fstest.MapFS{"score.sql": {Data: []byte(`UPDATE app_user SET trust_score = 90 WHERE id = $1`)}}).
 	Must("score")
+
+// A flag is removed by its id, however many newer ones there are, and the audit log has its content.
+func TestUserAdmin_RemoveFlag_of_many(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		by := h.owner.Actor("s")
+		create := func(name string) account.User {
+			assigned := account.Assignment{RoleID: h.byName[authz.RoleUser].ID}
+			return testenv.Must(h.people.Create(t.Context(), by, user(name, authz.RoleUser), "", assigned))(t)
+		}
+		lan, minh := create("lan"), create("minh")
+		rules := account.TrustRules{NoShow: 5, Period: 24 * time.Hour}
+		oldest := account.Flag{
+			ID: uid.New(h.now), User: lan.ID, Kind: account.FlagNoShow, Note: "the first", CreatedAt: h.now, CreatedBy: by.String(),
+		}
+		testenv.NoError(t, h.people.AddFlag(t.Context(), by, oldest, rules))
+		newer := make([]account.Flag, 200)
+		for i := range newer {
+			newer[i] = account.Flag{ID: uid.New(h.now), User: lan.ID, Kind: account.FlagExpiredOrder, OrderID: fmt.Sprint("order", i), CreatedBy: "system"}
+		}
+		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			_, err := insertFlags(ctx, tx, newer, h.now.Add(time.Second))
+			return err
+		}))
+		if err := h.people.RemoveFlag(t.Context(), by, minh.ID, oldest.ID, rules, h.now); !errors.Is(err, account.ErrFlag) {
+			t.Errorf("a flag of another account: error %v, want ErrFlag", err)
+		}
+		testenv.NoError(t, h.people.RemoveFlag(t.Context(), by, lan.ID, oldest.ID, rules, h.now))
+		if err := h.people.RemoveFlag(t.Context(), by, lan.ID, oldest.ID, rules, h.now); !errors.Is(err, account.ErrFlag) {
+			t.Errorf("the flag again: error %v, want ErrFlag", err)
+		}
+		removed, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
+			Action: audit.ActionUserUnflagged, EveryBranch: true, To: h.now.AddDate(1, 0, 0), Limit: 10,
+		})
+		if err != nil || len(removed) != 1 || !strings.Contains(string(removed[0].After), "the first") {
+			t.Errorf("audit log = %+v, %v, want the note of the flag", removed, err)
+		}
+	})
+}
 
 // The flag of an expired order is set once and removed if the order is paid after all. A paid order without a flag changes
 // nothing, so that an imported score stays. A flag that is too old does not count any more, and a new rule reaches accounts
