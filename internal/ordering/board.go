@@ -46,7 +46,8 @@ type Board struct {
 // Ticket is an order on a kitchen's board.
 type Ticket struct {
 	Order
-	Table string // label; empty unless DINE_IN
+	TableID int64  // 0 unless DINE_IN
+	Table   string // label; empty unless DINE_IN
 }
 
 // Station is the part of a kitchen that cooks the dishes of one category.
@@ -110,8 +111,8 @@ func newBoard(of catalog.Branch, q BoardQuery, now time.Time, r BoardRows) *Boar
 	return b
 }
 
-// sum returns a hash of the content. A ticket's version covers its order; its table's label changes independently of
-// the version, so the hash includes it. 12 bytes are enough: it is compared with the id that one client has seen.
+// sum returns a hash of the content. A ticket's version covers its order; its table and the label change independently
+// of the version, so the hash includes them. 12 bytes are enough: it is compared with the id that one client has seen.
 func (b *Board) sum() string {
 	h := sha256.New()
 	fmt.Fprint(h, b.Branch, b.Date, b.More, b.Locales)
@@ -119,7 +120,7 @@ func (b *Board) sum() string {
 		fmt.Fprint(h, "|", len(list))
 		for i := range list {
 			t := &list[i]
-			fmt.Fprintf(h, " %s %d %q", t.ID, t.Version, t.Table)
+			fmt.Fprintf(h, " %s %d %d %q", t.ID, t.Version, t.TableID, t.Table)
 		}
 	}
 	for _, s := range b.Stations {

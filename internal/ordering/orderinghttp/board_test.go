@@ -189,7 +189,7 @@ func TestBoard_shape(t *testing.T) {
 		got := g.ask(t, "cook", "GET", "/api/boards/1", "").want(t, 200, "")
 		ticket := map[string]any{
 			"id": o.ID, "number": "A-001", "status": "PREPARING", "paymentStatus": "PAID", "voided": false, "cleared": false,
-			"stepAt": "2026-02-26T05:01:00Z", "version": 5.0, "kind": "DINE_IN", "tableLabel": "T1", "receiverName": "", "receiverPhone": "",
+			"stepAt": "2026-02-26T05:01:00Z", "version": 5.0, "kind": "DINE_IN", "tableId": "1", "tableLabel": "T1", "receiverName": "", "receiverPhone": "",
 			"receiverAddress": "", "receiverNote": "",
 			"method": "SANDBOX", "placedAt": "2026-02-26T05:00:00Z", "paidAt": "2026-02-26T05:00:00Z",
 			"items": []any{
@@ -216,7 +216,7 @@ func TestBoard_shape(t *testing.T) {
 		}
 		for name, v := range map[string]any{
 			"totalPrice": 1000.0, "currency": "VND", "payBy": "2026-02-26T06:01:00Z", "paymentStatus": "UNPAID", "kind": "PICKUP",
-			"receiverName": "Lan", "receiverPhone": "0912345678", "receiverNote": "At 7\nby car", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
+			"receiverName": "Lan", "receiverPhone": "0912345678", "receiverNote": "At 7\nby car", "tableId": "", "tableLabel": "", "paidAt": nil, "stepAt": nil, "method": "COUNTER",
 		} {
 			if is := valueAt(got.body, "awaiting", 0, name); is != v {
 				t.Errorf("awaiting: %s is %v, want %v", name, is, v)

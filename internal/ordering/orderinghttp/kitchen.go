@@ -136,6 +136,7 @@ type board struct {
 type Ticket struct {
 	Progress
 	Kind            string       `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
+	TableID         string       `json:"tableId" doc:"Empty except for DINE_IN."`
 	TableLabel      string       `json:"tableLabel" doc:"Empty except for DINE_IN."`
 	ReceiverName    string       `json:"receiverName" doc:"Empty for DINE_IN, and without the permission to see receivers."`
 	ReceiverPhone   string       `json:"receiverPhone" doc:"Empty for DINE_IN, and without the permission to see receivers."`
@@ -246,6 +247,9 @@ func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 	t := Ticket{
 		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
 		PlacedAt: o.CreatedAt, PaidAt: httpapi.TimeOrNull(o.PaidAt), Items: []ticketItem{},
+	}
+	if o.TableID != 0 {
+		t.TableID = httpapi.FormatID(o.TableID)
 	}
 	if l.receivers {
 		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)

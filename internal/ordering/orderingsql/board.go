@@ -93,7 +93,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	}
 	tables, err := s.tables(ctx, slices.Collect(maps.Keys(visits)))
 	for _, t := range tickets {
-		t.Table = tables[t.VisitID]
+		t.TableID, t.Table = tables[t.VisitID].id, tables[t.VisitID].label
 	}
 	return err
 }
@@ -103,13 +103,27 @@ func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	return sqldb.Each(ctx, s.db, sqldb.IntoMap(of), stmt("board_dishes"), sqldb.IDs(slices.Collect(maps.Keys(of))))
 }
 
-// tables returns the labels of the tables at which the visits sit now, by visit id. A visit may have moved to another
-// table since its orders were placed.
-func (s *Orders) tables(ctx context.Context, visits []string) (map[string]string, error) {
+// table is the table of a visit.
+type table struct {
+	id    int64
+	label string
+}
+
+// tables returns the tables at which the visits sit now, by visit id. A visit may have moved to another table since its
+// orders were placed.
+func (s *Orders) tables(ctx context.Context, visits []string) (map[string]table, error) {
+	found := map[string]table{}
 	if len(visits) == 0 {
-		return map[string]string{}, nil
+		return found, nil
 	}
-	return sqldb.Map[string, string](ctx, s.db, stmt("board_tables"), sqldb.IDs(visits))
+	err := sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
+		var visit string
+		var t table
+		err := r.Scan(&visit, &t.id, &t.label)
+		found[visit] = t
+		return err
+	}, stmt("board_tables"), sqldb.IDs(visits))
+	return found, err
 }
 
 // OldestTickets returns, by branch, when the oldest open ticket was paid. It ignores tickets paid before since. The

@@ -38,7 +38,7 @@ WHERE EXISTS (SELECT 1 FROM menu_item m JOIN dish d ON d.id = m.dish_id WHERE m.
 ORDER BY c.sort, c.id
 
 -- name: board_tables
-SELECT v.id, t.label
+SELECT v.id, t.id, t.label
 FROM visit v
 JOIN dining_table t ON t.id = v.table_id
 JOIN @rows($1: id text) AS r ON v.id = r.id

@@ -5854,6 +5854,8 @@ export interface components {
              */
             stepAt: string | null;
             /** @description Empty except for DINE_IN. */
+            tableId: string;
+            /** @description Empty except for DINE_IN. */
             tableLabel: string;
             /**
              * Format: int64
@@ -6569,6 +6571,8 @@ export interface components {
              * @description Time of the last step; null before the first.
              */
             stepAt: string | null;
+            /** @description Empty except for DINE_IN. */
+            tableId: string;
             /** @description Empty except for DINE_IN. */
             tableLabel: string;
             /** Format: int64 */

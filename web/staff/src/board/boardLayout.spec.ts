@@ -9,7 +9,7 @@ const at = (minutes: number) => new Date(Date.UTC(2026, 1, 26, 12, minutes)).toI
 function ticket(id: string, change: Partial<Ticket> = {}): Ticket {
   return {
     id, number: `A-${id}`, status: 'PLACED', paymentStatus: 'PAID', voided: false, cleared: false, stepAt: null, version: 1,
-    kind: 'DINE_IN', tableLabel: 'A1', receiverName: '', receiverPhone: '', receiverAddress: '', receiverNote: '', method: 'COUNTER',
+    kind: 'DINE_IN', tableId: '1', tableLabel: 'A1', receiverName: '', receiverPhone: '', receiverAddress: '', receiverNote: '', method: 'COUNTER',
     placedAt: at(0), paidAt: at(1),
     items: [
       { index: 0, itemId: '11', dishId: '4', categoryId: '1', name: 'Phở bò', qty: 2, notes: '', done: false, voided: false },

@@ -8,7 +8,7 @@ const start = Date.UTC(2026, 1, 26, 12)
 const thresholds = { warnSeconds: 600, lateSeconds: 1200 }
 const ticket = (id: string, paid: number, change: Partial<Ticket> = {}): Ticket => ({
   id, number: id, status: 'PLACED', paymentStatus: 'PAID', voided: false, cleared: false, stepAt: null, version: 1, kind: 'DINE_IN',
-  tableLabel: 'A1', receiverName: '', receiverPhone: '', receiverAddress: '', receiverNote: '', method: 'COUNTER',
+  tableId: '1', tableLabel: 'A1', receiverName: '', receiverPhone: '', receiverAddress: '', receiverNote: '', method: 'COUNTER',
   placedAt: new Date(paid).toISOString(), paidAt: new Date(paid).toISOString(), items: [], ...change,
 })
 

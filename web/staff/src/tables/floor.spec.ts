@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
 
-import { freeTables, inOrder, sectionsOf, stateOf, wasAdded, type Party, type Table } from './floor'
+import { freeTables, inOrder, lateTables, sectionsOf, stateOf, wasAdded, type Party, type Table } from './floor'
 import { readSheet } from './sheet'
 
 const table = (label: string, visit: Partial<Party> | null = null, isActive = true) =>
@@ -16,6 +16,18 @@ test('a table shows its most urgent state', () => {
   expect(stateOf(table('A1'), true)).toBe('free') // its guests have left
   expect(stateOf(table('A1', { unpaid: 5, calls: [{ reason: 'BILL', since: '' }] }), true)).toBe('calling')
   expect(stateOf(table('A1', null, false))).toBe('unused')
+})
+
+test('a late ticket marks its table by id, whatever its label is', () => {
+  const ticket = (tableId: string, minute: number, change: object = {}) => ({
+    id: tableId, status: 'PLACED', paymentStatus: 'PAID', voided: false, tableId, tableLabel: 'A1',
+    placedAt: `2026-02-26T12:${String(minute)}:00Z`, paidAt: `2026-02-26T12:${String(minute)}:00Z`, items: [], ...change,
+  })
+  const board = {
+    tickets: [ticket('7', 10), ticket('8', 50), ticket('', 10, { kind: 'PICKUP', tableLabel: '' })],
+    thresholds: { warnSeconds: 600, lateSeconds: 1200 }, now: '2026-02-26T12:55:00Z',
+  } as unknown as Parameters<typeof lateTables>[0]
+  expect([...lateTables(board)]).toEqual(['7'])
 })
 
 test('tables are sorted by number, and only free ones are offered', () => {

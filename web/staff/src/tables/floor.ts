@@ -1,5 +1,7 @@
 import type { Fault } from '@shared/api/fault'
 import type { components } from '@shared/api/schema'
+import type { Board } from '../board/boardLayout'
+import { lateTickets } from '../board/late'
 
 export type Table = components['schemas']['VisitTable']
 export type Party = NonNullable<Table['visit']>
@@ -18,6 +20,12 @@ export function stateOf(t: Table, late = false): State {
   if (t.visit.calls.length > 0) return 'calling'
   if (late) return 'late'
   return t.visit.unpaid > 0 ? 'unpaid' : 'seated'
+}
+
+/** The ids of the tables with a late ticket. A label is no identity: another table may get it before the next answer. */
+export function lateTables(board: Pick<Board, 'tickets' | 'thresholds' | 'now'>): Set<string> {
+  const late = lateTickets(board.tickets, board.thresholds, Date.parse(board.now))
+  return new Set(late.map((ticket) => ticket.tableId).filter((id) => id !== ''))
 }
 
 /** The tables in natural order, A2 before A10; tables in use come first. */
