@@ -33,6 +33,7 @@ ORDER BY module, api_path, method
 
 -- name: permission_revoke
 DELETE FROM role_permission WHERE permission_id IN (SELECT r.id FROM @rows($1: id int) AS r)
+RETURNING role_id
 
 -- name: permission_routes
 SELECT h.role_id, p.method, p.api_path

@@ -115,21 +115,18 @@ func (s *permissionSync) drop(ctx context.Context, gone []authz.Permission) erro
 	if len(gone) == 0 {
 		return nil
 	}
-	holders, err := selectHolders(ctx, s.tx)
+	ids := sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID })
+	holders, err := sqldb.Collect(ctx, s.tx, sqldb.Value[int64], stmt("permission_revoke"), ids)
 	if err != nil {
 		return err
 	}
+	for _, role := range holders {
+		s.touched[role] = true
+	}
 	for _, p := range gone {
-		for role, held := range holders {
-			if slices.Contains(held, p.ID) {
-				s.touched[role] = true
-			}
-		}
 		// Documents are copies, so each deletion is queued with the version that it ends.
 		documentsql.Deleted(s.tx, s.now, "permission", strconv.FormatInt(p.ID, 10), p.Version)
 	}
-	ids := sqldb.NewRowSet(len(gone)).Int("id", func(i int) int64 { return gone[i].ID })
-	s.tx.Queue(stmt("permission_revoke"), ids)
 	s.tx.Queue(stmt("permission_delete"), ids)
 	return nil
 }
