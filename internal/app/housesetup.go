@@ -280,7 +280,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(roles, func(r authz.Role) bool { return r.Name == strings.ToUpper(person.Role) })
+	i := slices.IndexFunc(roles, func(r authz.Role) bool { return authz.SameRoleName(r.Name, person.Role) })
 	if i < 0 {
 		p.wrong(fmt.Sprintf("Role %q not found.", person.Role), at("role")...)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,13 +65,31 @@ func TestGrantedByDefault(t *testing.T) {
 
 func TestRole_Check(t *testing.T) {
 	long := Role{Name: "CHEF", Description: string(make([]byte, maxRoleText+1))}
-	for name, ok := range map[string]bool{"CHEF": true, "CHEF_2": true, "C": false, "chef": false, "2CHEF": false, "": false} {
+	for name, ok := range map[string]bool{
+		"CHEF": true, "CHEF_2": true, "Shift lead": true, "領班": true, strings.Repeat("Đ", 32): true,
+		"C": false, strings.Repeat("Đ", 33): false, "": false,
+	} {
 		if err := (Role{Name: name}).Check(); (err == nil) != ok {
 			t.Errorf("Check of role %q = %v, want success %t", name, err, ok)
 		}
 	}
 	if long.Check() == nil {
 		t.Error("a description of any length was accepted")
+	}
+}
+
+func TestRole_CheckName(t *testing.T) {
+	all := []Role{{ID: 1, Name: RoleOwner}, {ID: 8, Name: "SHIFT_LEAD"}, {ID: 9, Name: "領班"}}
+	for name, want := range map[string]error{
+		"Shift leader": nil, "領班 2": nil, "Quản lý": nil,
+		"Owner": ErrRoleName, "ówner": ErrRoleName, "shift-lead": ErrRoleName, "Shift Lead": ErrRoleName, "領班": ErrRoleName,
+	} {
+		if err := (Role{Name: name}).CheckName(all); !errors.Is(err, want) {
+			t.Errorf("CheckName of %q = %v, want %v", name, err, want)
+		}
+	}
+	if err := (Role{ID: 8, Name: "Shift lead"}).CheckName(all); err != nil {
+		t.Errorf("a role with another spelling of its own name: %v", err)
 	}
 }
 

@@ -2,12 +2,13 @@ package authz
 
 import (
 	"context"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // Names of the built-in roles. They cannot be deleted or renamed. Operators may add custom roles.
@@ -92,21 +93,40 @@ var (
 	ErrOwnerAll   = fault.New(fault.Conflict, "owner_has_everything", "The owner always has every permission.")
 )
 
-// maxRoleText bounds a role's description, in characters.
-const maxRoleText = 500
+// The bounds of a role's name and description, in characters.
+const (
+	minRoleName = 2
+	maxRoleName = 32
+	maxRoleText = 500
+)
 
-var roleName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,31}$`)
-
-// Check returns the rule that a custom role breaks, or nil.
+// Check returns the rule that a custom role breaks, or nil. Any name is allowed: accounts and grants refer to a role by its
+// id, and rules refer to built-in roles only.
 func (r Role) Check() error {
-	if !roleName.MatchString(r.Name) {
-		return fault.New(fault.Invalid, "invalid",
-			"A role's name has 2 to 32 capital letters, digits and underscores, and starts with a letter.")
+	if n := utf8.RuneCountInString(r.Name); n < minRoleName || n > maxRoleName {
+		return fault.Newf(fault.Invalid, "invalid", "A role's name has %d to %d characters.", minRoleName, maxRoleName)
 	}
 	if utf8.RuneCountInString(r.Description) > maxRoleText {
 		return fault.Newf(fault.Invalid, "invalid", "A role's description has at most %d characters.", maxRoleText)
 	}
 	return nil
+}
+
+// CheckName returns ErrRoleName if another role of all has a name that people could confuse with r's.
+func (r Role) CheckName(all []Role) error {
+	if slices.ContainsFunc(all, func(o Role) bool { return o.ID != r.ID && SameRoleName(o.Name, r.Name) }) {
+		return ErrRoleName
+	}
+	return nil
+}
+
+// SameRoleName reports whether two names are equal but for case, accents and the characters between words. So no custom
+// role is named Owner, and files may write SHIFT_LEAD for Shift lead.
+func SameRoleName(a, b string) bool {
+	words := func(s string) string {
+		return strings.Join(strings.FieldsFunc(text.Fold(s), func(r rune) bool { return r == ' ' || r == '-' || r == '_' }), " ")
+	}
+	return words(a) == words(b)
 }
 
 // containsAll reports whether a set contains another one. Both are sorted.

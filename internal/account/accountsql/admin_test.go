@@ -305,7 +305,7 @@ func TestRoles_change(t *testing.T) {
 		if err != nil || len(chef.Permissions) != 1 { // only its own account
 			t.Fatalf("CreateRole = %+v, %v, want one permission", chef, err)
 		}
-		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "CHEF"}, h.now)
+		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "Chef"}, h.now)
 		wantFault(t, "the same name", err, authz.ErrRoleName)
 		all := h.byName["OWNER"].Permissions
 		if chef, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all, h.now); err != nil || len(chef.Permissions) != 4 {

@@ -66,7 +66,7 @@ func (m *roleRoutes) roleGet(ctx context.Context, in *httpapi.ByID) (role, error
 
 type roleCreateIn struct {
 	Body struct {
-		Name        string `json:"name" text:"line" minLength:"2" maxLength:"32" doc:"Capital letters, digits and underscores."`
+		Name        string `json:"name" text:"line" minLength:"2" maxLength:"32" doc:"Differs from other names in more than case, accents and spaces."`
 		Description string `json:"description,omitempty" text:"lines" maxLength:"500"`
 	}
 }

@@ -192,6 +192,9 @@ func (b *Roles) CreateRole(
 		if err := c.Principal.MayGrant(authz.Role{Name: r.Name}, own); err != nil {
 			return err
 		}
+		if err := checkRoleName(ctx, tx, r); err != nil {
+			return err
+		}
 		id, err := sqldb.Scalar[int64](ctx, tx, stmt("role_insert"), r.Name, r.Description, now.UnixMilli(), by.String())
 		if err != nil {
 			return err
@@ -204,6 +207,16 @@ func (b *Roles) CreateRole(
 		return auditsql.Record(ctx, tx, c.roleEntry(audit.ActionRoleCreated, id).WithAfter(auditedRoleOf(made)))
 	})
 	return made, roleNameError(err)
+}
+
+// checkRoleName returns authz.ErrRoleName if another role has the name of r. The roles are locked, so none is created or
+// renamed before the commit.
+func checkRoleName(ctx context.Context, tx sqldb.Tx, r authz.Role) error {
+	all, err := selectRoles(ctx, tx)
+	if err != nil {
+		return err
+	}
+	return r.CheckName(all)
 }
 
 // memberPermissions returns the permissions of members, which every role has at least.
@@ -244,6 +257,11 @@ func (b *Roles) UpdateRole(
 		}
 		if r, err = change(current); err != nil {
 			return err
+		}
+		if r.Name != current.Name {
+			if err := checkRoleName(ctx, tx, r); err != nil {
+				return err
+			}
 		}
 		tx.QueueExactly(1, stmt("role_update"), id, r.Name, r.Description, now.UnixMilli(), by.String())
 		documentsql.Changed(tx, now, "role", strconv.FormatInt(id, 10))

@@ -7665,7 +7665,7 @@ export interface components {
         };
         RoleCreateInBody: {
             description?: string;
-            /** @description Capital letters, digits and underscores. */
+            /** @description Differs from other names in more than case, accents and spaces. */
             name: string;
         };
         RolePermissionsInBody: {
