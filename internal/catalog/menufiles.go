@@ -164,7 +164,9 @@ type MenuRef struct {
 
 // Copy puts the dishes of a menu on one of another branch, with prices, quotas and keys. Both menus then share the
 // dishes, so a translation has to be changed only once.
-func (m *MenuFiles) Copy(ctx context.Context, by authz.Actor, from MenuRef, to int64, o ImportOptions) (MenuImportResult, error) {
+func (m *MenuFiles) Copy(
+	ctx context.Context, by authz.Actor, from MenuRef, to int64, o ImportOptions,
+) (MenuImportResult, error) {
 	source, err := m.Store.MenuState(ctx, by, from.BranchID, from.MenuID)
 	if err != nil {
 		return MenuImportResult{}, err

@@ -56,7 +56,7 @@ func TestUserAdmin_RemoveFlag_of_many(t *testing.T) {
 		removed, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
 			Action: audit.ActionUserUnflagged, EveryBranch: true, To: h.now.AddDate(1, 0, 0), Limit: 10,
 		})
-		if err != nil || len(removed) != 1 || !strings.Contains(string(removed[0].After), "the first") {
+		if err != nil || len(removed) != 1 || !strings.Contains(removed[0].After, "the first") {
 			t.Errorf("audit log = %+v, %v, want the note of the flag", removed, err)
 		}
 	})
