@@ -88,6 +88,8 @@ test('a guest becomes a member with Google, and a member connects it', async ({ 
     await page.getByRole('button', { name: 'Continue', exact: true }).click()
     await expect(page.getByText('Logged in as lan@gmail.com')).toBeVisible()
     await expect(page.getByLabel(/news and offers/)).toBeChecked() // the choice of the account
+    await page.goto(`${server.url}/shop/google`) // as after a reload, which has no code
+    await expect(page.getByText('Logged in as lan@gmail.com')).toBeVisible()
     expect(page.url()).toBe(`${server.url}/shop/account`)
     await expect(page.getByText('Your Google account is connected.')).toBeVisible()
     await page.reload() // the session is that of any login
