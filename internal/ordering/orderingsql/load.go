@@ -176,7 +176,7 @@ func (l *loader) queueNumbers(scopes []stock.Scope) {
 }
 
 // queueOpen reads the preconditions of new orders: an open visit, a published version, a branch that is not paused. It
-// locks only the visits, so that they are not closed as idle before the orders are committed.
+// locks none of them.
 func (l *loader) queueOpen(places []*ordering.Place) {
 	visits, versions, branches := visitsOf(places), map[int64]struct{}{}, map[int64]struct{}{}
 	for _, p := range places {

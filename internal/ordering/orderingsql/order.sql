@@ -70,12 +70,8 @@ JOIN @rows($1: branch_id int, choice_id int) AS r ON o.branch_id = r.branch_id A
 
 -- name: open_select
 -- Returns which of these visits are open, which menu versions are published and which branches are paused at $4
--- or retired. The lock of an open visit makes visit_lock_idle skip it until the commit. It conflicts with nothing else, so
--- it needs no place in the lock order.
-SELECT 'visit', o.id
-FROM (
-    SELECT v.id FROM visit v JOIN @rows($1: id text) AS r ON v.id = r.id WHERE v.status = 'OPEN' /*pg: FOR KEY SHARE OF v*/
-) AS o
+-- or retired.
+SELECT 'visit', v.id FROM visit v JOIN @rows($1: id text) AS r ON v.id = r.id WHERE v.status = 'OPEN'
 UNION ALL
 SELECT 'version', CAST(m.id AS TEXT) FROM menu_version m JOIN @rows($2: id int) AS r ON m.id = r.id WHERE m.status = 'PUBLISHED'
 UNION ALL

@@ -3,8 +3,7 @@
 //
 // Every transaction takes its locks in one order, which rules out deadlocks: counters by (branch, date,
 // item), then the numbers of business dates, then members' carts, then the carts that guests share by visit, then holds
-// by id, then orders by id, and the audit log last. The visits of new orders get a shared lock after the carts; it conflicts
-// with nothing but the closing of idle visits, which waits for no lock. Only Ledger writes orders, apart
+// by id, then orders by id, and the audit log last. Only Ledger writes orders, apart
 // from the index of names. Orders reads without locks, and its results may be outdated when they are used.
 package orderingsql
 

@@ -44,13 +44,22 @@ UPDATE visit SET status = 'CLOSED', closed_at = $3, close_reason = $2, keys_left
 WHERE id = $1 AND status = 'OPEN'
 
 -- name: visit_close_idle
--- Closes visits of visit_lock_idle. It looks for unpaid orders again: one that was placed before the lock may have been
--- committed since that statement began.
+-- Closes visits without unpaid orders that were idle for the branch's auto_close_minutes plus the slack. $1 is now minus
+-- the slack.
 UPDATE visit SET status = 'CLOSED', closed_at = $2, close_reason = 'IDLE', keys_left = 1
-WHERE id IN (SELECT r.id FROM @rows($1: id text) AS r)
-  AND NOT EXISTS (
-      SELECT 1 FROM order_info o WHERE o.visit_id = visit.id AND o.payment_status IN ('UNPAID', 'CONFIRMING')
-  )
+WHERE id IN (
+    SELECT v.id
+    FROM visit v
+    JOIN branch b ON b.id = v.branch_id
+    WHERE v.status = 'OPEN'
+      AND v.last_seen_at <= CAST($1 AS BIGINT) - b.auto_close_minutes * 60000
+      AND NOT EXISTS (
+          SELECT 1 FROM order_info o WHERE o.visit_id = v.id AND o.payment_status IN ('UNPAID', 'CONFIRMING')
+      )
+    ORDER BY v.last_seen_at
+    LIMIT $3
+    /*pg: FOR UPDATE OF v SKIP LOCKED */
+)
 RETURNING id
 
 -- name: visit_close_table
@@ -96,21 +105,6 @@ LIMIT $2 OFFSET $3
 
 -- name: visit_lock
 SELECT id FROM visit WHERE id = $1 /*pg: FOR NO KEY UPDATE */
-
--- name: visit_lock_idle
--- Locks visits without unpaid orders that were idle for the branch's auto_close_minutes plus the slack. $1 is now minus the
--- slack. It skips visits that a transaction is using, such as one that places an order, so it never waits.
-SELECT v.id
-FROM visit v
-JOIN branch b ON b.id = v.branch_id
-WHERE v.status = 'OPEN'
-  AND v.last_seen_at <= CAST($1 AS BIGINT) - b.auto_close_minutes * 60000
-  AND NOT EXISTS (
-      SELECT 1 FROM order_info o WHERE o.visit_id = v.id AND o.payment_status IN ('UNPAID', 'CONFIRMING')
-  )
-ORDER BY v.last_seen_at
-LIMIT $2
-/*pg: FOR UPDATE OF v SKIP LOCKED */
 
 -- name: visit_move
 UPDATE visit SET table_id = $2 WHERE id = $1

@@ -201,17 +201,13 @@ func (s *Store) RotateQR(ctx context.Context, by authz.Actor, table int64, qr st
 	return t, closed, err
 }
 
-// CloseIdle closes idle visits without unpaid orders. Several processes may run it at once. An order that is placed
-// meanwhile keeps its visit open, or is refused: the order's transaction has locked the visit, or waits and finds it closed.
+// CloseIdle closes idle visits without unpaid orders. Several processes may run it at once.
 func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (
 	closed []string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		idle, err := sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_lock_idle"), now.Add(-slack).UnixMilli(), limit)
-		if closed = nil; err != nil || len(idle) == 0 {
-			return err
-		}
-		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_close_idle"), sqldb.IDs(idle), now.UnixMilli())
+		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_close_idle"), now.Add(-slack).UnixMilli(),
+			now.UnixMilli(), limit)
 		return err
 	})
 	return closed, err
