@@ -58,7 +58,7 @@ func (c *SearchCache) textsOf(e *catalog.Edition) []string {
 		return texts
 	}
 	texts := foldDishes(e)
-	c.texts.Put(e, texts, cache.Forever())
+	c.texts.Put(e, texts)
 	return texts
 }
 

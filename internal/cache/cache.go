@@ -31,20 +31,18 @@ type Cache[K comparable, V any] struct {
 type entry[V any] struct {
 	mu    sync.Mutex
 	value V
-	until time.Time     // zero if never loaded
-	ttl   time.Duration // from the storing to until; 0: not limited, see Put
+	from  time.Time // when it was stored
+	until time.Time // zero if never loaded
 }
 
-// fresh reports whether the value has not expired. With more than its TTL left it was stored before the clock was set back.
-// Its age is unknown then, so it counts as expired.
+// fresh reports whether the value has not expired. A value from the future was stored before the clock was set back. Its
+// age is unknown, so it counts as expired.
 func (e *entry[V]) fresh(now time.Time) bool {
-	left := e.until.Sub(now)
-	return left > 0 && (e.ttl == 0 || left <= e.ttl)
+	return !now.Before(e.from) && now.Before(e.until)
 }
 
-// Forever is an expiry that is never reached. It is for values that never change under their key, such as published
-// menus and item numbers.
-func Forever() time.Time { return time.Unix(1<<40, 0) }
+// forever is an expiry that is never reached.
+var forever = time.Unix(1<<40, 0)
 
 // Get returns the value of a key, unless it has expired. While a Load of the key is running, Get waits for its result.
 func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
@@ -60,16 +58,16 @@ func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	return e.value, true
 }
 
-// PutFor stores the value of a key for a time from now on, see Put. It is not kept longer after the clock was set back.
-func (c *Cache[K, V]) PutFor(key K, value V, now time.Time, ttl time.Duration) {
-	c.put(key, &entry[V]{value: value, until: now.Add(ttl), ttl: max(ttl, 1)})
+// Put stores a value that never changes under its key, such as a published menu or an item number. It replaces the entry
+// instead of changing it, so a load that is running at the same time cannot overwrite the new value: that load writes to
+// the old entry, which is no longer in the cache.
+func (c *Cache[K, V]) Put(key K, value V) {
+	c.put(key, &entry[V]{value: value, until: forever})
 }
 
-// Put stores the value of a key until an instant, such as Forever. It replaces the entry instead of changing it, so a load
-// that is running at the same time cannot overwrite the new value: that load writes to the old entry, which is no longer in
-// the cache.
-func (c *Cache[K, V]) Put(key K, value V, until time.Time) {
-	c.put(key, &entry[V]{value: value, until: until})
+// PutFor stores the value of a key like Put, but it expires after the TTL.
+func (c *Cache[K, V]) PutFor(key K, value V, now time.Time, ttl time.Duration) {
+	c.put(key, &entry[V]{value: value, from: now, until: now.Add(ttl)})
 }
 
 func (c *Cache[K, V]) put(key K, e *entry[V]) {
@@ -98,7 +96,7 @@ func (c *Cache[K, V]) Load(key K, now func() time.Time, ttl time.Duration, read 
 	}
 	value, err := read()
 	if err == nil {
-		e.value, e.until, e.ttl = value, at.Add(ttl), ttl
+		e.value, e.from, e.until = value, at, at.Add(ttl)
 	}
 	return value, err
 }

@@ -16,8 +16,8 @@ func TestCache_expires(t *testing.T) {
 	if _, ok := c.Get("a", start); ok {
 		t.Error("a value was found in an empty cache")
 	}
-	c.Put("a", 1, start.Add(time.Second))
-	c.Put("b", 2, cache.Forever())
+	c.PutFor("a", 1, start, time.Second)
+	c.Put("b", 2)
 	for _, want := range []struct {
 		at   time.Duration
 		a, b bool
@@ -45,10 +45,10 @@ func TestCache_deletes(t *testing.T) {
 		return n
 	}
 	fill := func() {
-		c.Put("a", 9, cache.Forever())
-		c.Put("a", 1, cache.Forever()) // replaces
-		c.Put("b", 2, cache.Forever())
-		c.Put("c", 3, cache.Forever())
+		c.Put("a", 9)
+		c.Put("a", 1) // replaces
+		c.Put("b", 2)
+		c.Put("c", 3)
 	}
 	fill()
 	if c.Delete("b", "x"); all() != 13 {
@@ -68,7 +68,7 @@ func TestCache_is_bounded(t *testing.T) {
 	const most = 1000
 	c := cache.Cache[int, int]{Max: most}
 	for key := range 10 * most {
-		c.Put(key, key, cache.Forever())
+		c.Put(key, key)
 		if v, ok := c.Get(0, start); !ok || v != 0 {
 			t.Fatalf("forgotten after %d others", key)
 		}
@@ -144,14 +144,14 @@ func TestCache_Load_clock_set_back(t *testing.T) {
 	}
 }
 
-// The same holds for a value that was put, and not for one that was put until an instant.
+// The same holds for a value that was put for a time, and not for one that never expires.
 func TestCache_PutFor_clock_set_back(t *testing.T) {
 	var c cache.Cache[string, int]
 	c.PutFor("a", 1, start, time.Second)
 	c.PutFor("over", 1, start, 0)
-	c.Put("b", 2, start.Add(time.Second))
+	c.Put("b", 2)
 	for at, want := range map[time.Duration][3]bool{
-		-time.Millisecond: {false, false, true}, 0: {true, false, true}, time.Second - 1: {true, false, true}, time.Second: {},
+		-time.Millisecond: {false, false, true}, 0: {true, false, true}, time.Second - 1: {true, false, true}, time.Second: {false, false, true},
 	} {
 		var got [3]bool
 		for i, key := range []string{"a", "over", "b"} {
@@ -186,8 +186,8 @@ func TestCache_Load_deleted(t *testing.T) {
 func TestCache_deletes_every_generation(t *testing.T) {
 	t.Parallel()
 	c := cache.Cache[string, int]{Max: 2}
-	c.Put("a", 1, cache.Forever())
-	c.Put("a", 2, cache.Forever()) // the young generation is full, so the first value is in the old one
+	c.Put("a", 1)
+	c.Put("a", 2) // the young generation is full, so the first value is in the old one
 	c.DeleteFunc(func(v int) bool { return v == 2 })
 	if v, ok := c.Get("a", time.Time{}); ok {
 		t.Errorf("%d is back", v)

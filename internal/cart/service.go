@@ -185,7 +185,7 @@ func (r *recentCarts) put(c Cart) {
 	case len(c.Lines) == 0:
 		r.evict(c.UserID)
 	default:
-		r.carts().Put(c.UserID, c, cache.Forever())
+		r.carts().Put(c.UserID, c)
 	}
 }
 

@@ -118,7 +118,7 @@ func (m *MenuCache) load(ctx context.Context, branch int64, old **Snapshot) (*Sn
 		_ = m.source.AddCombination(ctx, branch, parts, now)
 	}
 	// Orders still ask for this version after the next one is published.
-	m.editions.Put(next.VersionID, next.Edition, cache.Forever())
+	m.editions.Put(next.VersionID, next.Edition)
 	return next, nil
 }
 
@@ -154,7 +154,7 @@ func (m *MenuCache) edition(ctx context.Context, version int64) (*Edition, error
 	if err != nil {
 		return nil, fault.Wrap("load menu version", err)
 	}
-	m.editions.Put(version, e, cache.Forever())
+	m.editions.Put(version, e)
 	return e, nil
 }
 

@@ -232,7 +232,7 @@ func (t *itemIDCache) find(ctx context.Context, from ReservationStore, r Reserva
 	found, err := from.Items(ctx, r.Branch, missing)
 	for _, f := range found {
 		ids[f.SKU] = f.ID
-		t.ids.Put(itemKey{f.Branch, f.SKU}, f.ID, cache.Forever())
+		t.ids.Put(itemKey{f.Branch, f.SKU}, f.ID)
 	}
 	return ids, err
 }
