@@ -46,8 +46,7 @@ type Board struct {
 // Ticket is an order on a kitchen's board.
 type Ticket struct {
 	Order
-	TableID int64  // 0 unless DINE_IN
-	Table   string // label; empty unless DINE_IN
+	Table Table // zero unless DINE_IN
 }
 
 // Station is the part of a kitchen that cooks the dishes of one category.
@@ -120,7 +119,7 @@ func (b *Board) sum() string {
 		fmt.Fprint(h, "|", len(list))
 		for i := range list {
 			t := &list[i]
-			fmt.Fprintf(h, " %s %d %d %q", t.ID, t.Version, t.TableID, t.Table)
+			fmt.Fprintf(h, " %s %d %d %q", t.ID, t.Version, t.Table.ID, t.Table.Label)
 		}
 	}
 	for _, s := range b.Stations {

@@ -85,7 +85,7 @@ func newBoardFeed(t *testing.T) *boardFeed {
 var anywhere = authz.Actor{Kind: authz.Service, AllBranches: true}
 
 func ticket(id string, version int64, status ordering.Status, items ...ordering.Item) ordering.Ticket {
-	return ordering.Ticket{Table: "T1", Order: ordering.Order{
+	return ordering.Ticket{Table: ordering.Table{ID: 1, Label: "T1"}, Order: ordering.Order{
 		ID: id, Version: version, Status: status, PaymentStatus: ordering.Paid, PaidAt: time.UnixMilli(version), Items: items,
 	}}
 }
@@ -207,7 +207,7 @@ func TestBoard_id(t *testing.T) {
 	look("a ticket")
 	w.rows.Tickets[0].Version++
 	look("its next version")
-	w.rows.Tickets[0].Table = "T2"
+	w.rows.Tickets[0].Table.Label = "T2"
 	look("another table")
 	w.rows.Served, w.rows.Tickets = w.rows.Tickets, nil
 	look("served")

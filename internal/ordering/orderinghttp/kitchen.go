@@ -245,11 +245,11 @@ func ticketsOf(b *ordering.Board, list []ordering.Ticket, l boardView) []Ticket 
 // printer commands.
 func ticketOf(b *ordering.Board, o *ordering.Ticket, l boardView) Ticket {
 	t := Ticket{
-		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table), Method: string(o.Method),
+		Progress: progressOf(&o.Order), Kind: string(o.Kind), TableLabel: text.Printable(o.Table.Label), Method: string(o.Method),
 		PlacedAt: o.CreatedAt, PaidAt: httpapi.TimeOrNull(o.PaidAt), Items: []ticketItem{},
 	}
-	if o.TableID != 0 {
-		t.TableID = httpapi.FormatID(o.TableID)
+	if o.Table.ID != 0 {
+		t.TableID = httpapi.FormatID(o.Table.ID)
 	}
 	if l.receivers {
 		t.ReceiverName, t.ReceiverPhone = text.Printable(o.Receiver.Name), text.Printable(o.Receiver.Phone)

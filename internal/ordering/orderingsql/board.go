@@ -93,7 +93,7 @@ func (s *Orders) fill(ctx context.Context, r *ordering.BoardRows) error {
 	}
 	tables, err := s.tables(ctx, slices.Collect(maps.Keys(visits)))
 	for _, t := range tickets {
-		t.TableID, t.Table = tables[t.VisitID].id, tables[t.VisitID].label
+		t.Table = tables[t.VisitID]
 	}
 	return err
 }
@@ -103,23 +103,17 @@ func (s *Orders) categories(ctx context.Context, of map[int64]int64) error {
 	return sqldb.Each(ctx, s.db, sqldb.IntoMap(of), stmt("board_dishes"), sqldb.IDs(slices.Collect(maps.Keys(of))))
 }
 
-// table is the table of a visit.
-type table struct {
-	id    int64
-	label string
-}
-
 // tables returns the tables at which the visits sit now, by visit id. A visit may have moved to another table since its
 // orders were placed.
-func (s *Orders) tables(ctx context.Context, visits []string) (map[string]table, error) {
-	found := map[string]table{}
+func (s *Orders) tables(ctx context.Context, visits []string) (map[string]ordering.Table, error) {
+	found := map[string]ordering.Table{}
 	if len(visits) == 0 {
 		return found, nil
 	}
 	err := sqldb.Each(ctx, s.db, func(r sqldb.Rows) error {
 		var visit string
-		var t table
-		err := r.Scan(&visit, &t.id, &t.label)
+		var t ordering.Table
+		err := r.Scan(&visit, &t.ID, &t.Label)
 		found[visit] = t
 		return err
 	}, stmt("board_tables"), sqldb.IDs(visits))

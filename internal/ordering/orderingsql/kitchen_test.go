@@ -163,7 +163,7 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 		t.Errorf("awaiting = %v, want none", ids(rows.Awaiting))
 	}
 	for _, tk := range slices.Concat(rows.Tickets, rows.Served) {
-		if tk.Table != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
+		if tk.Table.Label != "T1" || len(tk.Items) != 2 || tk.Items[0].ItemID != 102 {
 			t.Errorf("ticket = %+v, want table T1 and two items, 102 first", tk)
 		}
 	}

@@ -174,12 +174,6 @@ FROM (
 GROUP BY p.guest_hash
 ORDER BY min(p.created_at), min(p.id)
 
--- name: visit_table
-SELECT v.table_id, t.label
-FROM visit v
-JOIN dining_table t ON t.id = v.table_id
-WHERE v.id = $1
-
 -- name: order_update
 -- Versions only grow. The condition on them, together with QueueExactly, aborts a transaction that would overwrite a
 -- newer state.

@@ -47,11 +47,8 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 
 // TableOf returns a visit's table; for a closed visit, its last table.
 func (s *Orders) TableOf(ctx context.Context, visit string) (ordering.Table, error) {
-	t, _, err := sqldb.One(ctx, s.db, func(r sqldb.Rows) (t ordering.Table, err error) {
-		err = r.Scan(&t.ID, &t.Label)
-		return t, err
-	}, stmt("visit_table"), visit)
-	return t, err
+	tables, err := s.tables(ctx, []string{visit})
+	return tables[visit], err
 }
 
 // OfVisit reads a page of a visit's orders with their items, newest first, and their total number.
