@@ -28,10 +28,7 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	case err != nil:
 		return fmt.Errorf("sqldb: backup: %w", err)
 	}
-	pool, err := s.second() // a connection of its own: it only reads, and must not block the writer
-	if err != nil {
-		return err
-	}
+	pool := s.second() // a connection of its own: it only reads, and must not block the writer
 	defer func() { _ = pool.Close() }()
 	// A failed copy is removed, because an incomplete database must not pass for a backup.
 	if _, err := pool.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {

@@ -148,11 +148,7 @@ func (s *liteDB) migrate(ctx context.Context) (migrator, error) {
 	if err := s.take(ctx); err != nil {
 		return migrator{}, err
 	}
-	pool, err := s.second()
-	if err != nil {
-		s.leave()
-		return migrator{}, err
-	}
+	pool := s.second()
 	release := func() {
 		_ = pool.Close()
 		s.leave()

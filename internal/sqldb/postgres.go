@@ -106,7 +106,7 @@ func withoutSecrets(err error) string {
 }
 
 func (p *postgres) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
-	bound, err := q.bind(Postgres, args)
+	bound, err := q.bind(args)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +115,7 @@ func (p *postgres) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error
 }
 
 func (p *postgres) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
-	bound, err := q.bind(Postgres, args)
+	bound, err := q.bind(args)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (t *postgresTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...
 
 // QueueExactly keeps the first error of the arguments; send returns it instead of sending anything.
 func (t *postgresTx) QueueExactly(n int64, q *Stmt, args ...any) {
-	bound, err := q.bind(Postgres, args)
+	bound, err := q.bind(args)
 	if err != nil && t.err == nil {
 		t.err = err
 	}

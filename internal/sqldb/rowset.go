@@ -1,11 +1,6 @@
 package sqldb
 
-import (
-	"encoding/json"
-	"fmt"
-	"strconv"
-	"unicode/utf8"
-)
+import "fmt"
 
 // RowSet is many rows as one argument, added column by column in the order that the statement declares. The
 // statement's text does not depend on the number of rows, so it is prepared once. PostgreSQL's limit of 65,535
@@ -122,108 +117,46 @@ func trimNulls[T any](cells []*T, first bool) []*T {
 	return cells
 }
 
-// json returns the rows as an array of arrays, which SQLite reads with json_each, or as an array of the cells of the only
-// column.
-func (r *RowSet) json() string {
-	b := make([]byte, 0, 2+r.n*len(r.columns)*16)
-	b = append(b, '[')
-	for i := range r.n {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if len(r.columns) == 1 {
-			b = r.columns[0].appendJSON(b, i)
-			continue
-		}
-		b = append(b, '[')
-		for j, c := range r.columns {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = c.appendJSON(b, i)
-		}
-		b = append(b, ']')
-	}
-	return string(append(b, ']'))
-}
-
-// appendJSON appends the cell of row i, or null for a missing value.
-func (v values) appendJSON(b []byte, i int) []byte {
-	switch {
-	case v.texts != nil:
-		return appendText(b, v.texts[i])
-	case v.ints != nil:
-		return strconv.AppendInt(b, v.ints[i], 10)
-	case v.nullTexts != nil && v.nullTexts[i] != nil:
-		return appendText(b, *v.nullTexts[i])
-	case v.nullInts != nil && v.nullInts[i] != nil:
-		return strconv.AppendInt(b, *v.nullInts[i], 10)
-	}
-	return append(b, "null"...)
-}
-
-// appendText quotes a string for JSON. Most strings need no escaping, so it avoids the encoder for them.
-func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			quoted, _ := json.Marshal(s) // marshalling a string cannot fail
-			return append(b, quoted...)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
-}
-
-// row appends the cells of row i, as SQLite receives them. Of cells, ^n stands for the n-th argument of the statement, and
-// other numbers for a column.
-func (r *RowSet) row(out []any, i int, cells []int, args []any) []any {
-	for _, j := range cells {
-		if j < 0 {
-			out = append(out, args[^j])
-			continue
-		}
-		c := &r.columns[j]
-		switch {
-		case c.texts != nil:
-			out = append(out, c.texts[i])
-		case c.ints != nil:
-			out = append(out, c.ints[i])
-		case c.nullTexts != nil && c.nullTexts[i] != nil:
-			out = append(out, *c.nullTexts[i])
-		case c.nullInts != nil && c.nullInts[i] != nil:
-			out = append(out, *c.nullInts[i])
-		default:
-			out = append(out, nil)
-		}
-	}
-	return out
-}
-
-// bind converts a statement's arguments to those of the engine. Every error here is a mistake in the program: a wrong
+// bind converts a statement's arguments to those of PostgreSQL. Every error here is a mistake in the program: a wrong
 // number of arguments, or a set whose columns are not those that the statement declares.
-func (s *Stmt) bind(e Engine, args []any) ([]any, error) {
-	if len(args) != len(s.params) {
-		return nil, fmt.Errorf("sqldb: %s takes %d arguments, not %d", s.Name, len(s.params), len(args))
-	}
+func (s *Stmt) bind(args []any) ([]any, error) {
 	out := make([]any, 0, len(args)+8)
+	err := s.eachArg(args, func(a any) { out = append(out, a) }, func(r *RowSet) { out = r.arrays(out) })
+	return out, err
+}
+
+// bindLite converts a statement's arguments to those of SQLite. When the statement has ended, the caller releases the
+// handles of its row sets.
+func (s *Stmt) bindLite(args []any) (out []any, handles []int64, err error) {
+	out = make([]any, 0, len(args))
+	err = s.eachArg(args, func(a any) { out = append(out, a) }, func(r *RowSet) {
+		n := register(r)
+		out, handles = append(out, n), append(handles, n)
+	})
+	if err != nil {
+		release(handles)
+	}
+	return out, handles, err
+}
+
+// eachArg calls plain or set for each argument, in order.
+func (s *Stmt) eachArg(args []any, plain func(any), set func(*RowSet)) error {
+	if len(args) != len(s.params) {
+		return fmt.Errorf("sqldb: %s takes %d arguments, not %d", s.Name, len(s.params), len(args))
+	}
 	for i, a := range args {
 		rows, ok := a.(*RowSet)
 		if !ok {
 			if s.params[i].columns != nil {
-				return nil, fmt.Errorf("sqldb: %s: argument %d must be a row set", s.Name, i+1)
+				return fmt.Errorf("sqldb: %s: argument %d must be a row set", s.Name, i+1)
 			}
-			out = append(out, a)
+			plain(a)
 			continue
 		}
 		if err := rows.fits(s.params[i].columns); err != nil {
-			return nil, fmt.Errorf("sqldb: %s: argument %d: %w", s.Name, i+1, err)
+			return fmt.Errorf("sqldb: %s: argument %d: %w", s.Name, i+1, err)
 		}
-		if e == SQLite {
-			out = append(out, rows.json())
-		} else {
-			out = rows.arrays(out)
-		}
+		set(rows)
 	}
-	return out, nil
+	return nil
 }

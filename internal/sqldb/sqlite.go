@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
-	_ "modernc.org/sqlite" // the driver, in pure Go
 )
 
 // liteDB has one connection that writes and a few that read. WAL lets readers continue during a write. FULL makes every
@@ -77,10 +76,7 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	}
 	// Unescaped, these characters would end the path of a SQLite URI or begin an escape.
 	dsn := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path) + "?" + sqlitePragmas
-	writer, err := sql.Open("sqlite", dsn+writerCache)
-	if err != nil {
-		return nil, translate("open", err)
-	}
+	writer := openConns(dsn+writerCache, "")
 	// SQLite permits one writer. Transactions wait for s.turn in order of arrival; SQLite's own waiting polls and has
 	// no order.
 	writer.SetMaxOpenConns(1)
@@ -90,11 +86,7 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 		return nil, translate("open", err)
 	}
 	// query_only makes statements that write fail on a reader's connection, because they would bypass the turn.
-	reading, err := sql.Open("sqlite", dsn+"&_pragma=query_only(1)")
-	if err != nil {
-		_ = writer.Close()
-		return nil, translate("open", err)
-	}
+	reading := openConns(dsn, "PRAGMA query_only = 1")
 	if readers <= 0 {
 		readers = 4
 	}
@@ -141,14 +133,11 @@ func createPrivate(path string) error {
 	return f.Close()
 }
 
-// second opens one more connection. A caller that writes on it must hold the turn.
-func (s *liteDB) second() (*sql.DB, error) {
-	pool, err := sql.Open("sqlite", s.dsn)
-	if err != nil {
-		return nil, translate("open", err)
-	}
+// second opens a pool of one more connection. A caller that writes on it must hold the turn.
+func (s *liteDB) second() *sql.DB {
+	pool := openConns(s.dsn, "")
 	pool.SetMaxOpenConns(1)
-	return pool, nil
+	return pool
 }
 
 // Exec runs on the writer's connection, while no transaction is open.
@@ -157,7 +146,7 @@ func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) 
 		return 0, err
 	}
 	defer s.leave()
-	return s.own.exec(ctx, q, args)
+	return s.own.exec(ctx, form{q, false}, args)
 }
 
 // Query runs on a reader's connection.
@@ -259,7 +248,7 @@ func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error
 	if t.err != nil {
 		return 0, t.err
 	}
-	return t.s.own.execInTx(ctx, q, args)
+	return t.s.own.exec(ctx, form{q, true}, args)
 }
 
 func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
@@ -277,7 +266,7 @@ func (t *sqliteTx) QueueExactly(n int64, q *Stmt, args ...any) {
 	if t.err != nil {
 		return
 	}
-	got, err := t.s.own.execInTx(context.Background(), q, args)
+	got, err := t.s.own.exec(context.Background(), form{q, true}, args)
 	if err == nil && n >= 0 && got != n {
 		err = fmt.Errorf("sqldb: %s: %w: %d, not %d", q.Name, ErrAffected, got, n)
 	}
@@ -336,10 +325,10 @@ type prepared struct {
 	by map[form]*sql.Stmt
 }
 
-// form is a statement, or its text for one row.
+// form is a statement, or its text in a transaction.
 type form struct {
 	*Stmt
-	oneRow bool
+	inTx bool
 }
 
 func newPrepared(on preparer) *prepared { return &prepared{on: on, by: map[form]*sql.Stmt{}} }
@@ -352,9 +341,9 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 	if s, ok := p.by[q]; ok {
 		return s, nil
 	}
-	text := q.sqliteRow
-	if !q.oneRow {
-		text = q.sqlite()
+	text := q.sqlite()
+	if q.inTx {
+		text = orFail(text)
 	}
 	s, err := p.on.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
@@ -364,46 +353,26 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// execInTx runs a statement in a transaction, one with a row set once per row if it can. Outside a transaction a failure
-// would leave the rows before it.
-func (p *prepared) execInTx(ctx context.Context, q *Stmt, args []any) (affected int64, err error) {
-	if q.sqliteRow == "" || len(args) != len(q.params) {
-		return p.exec(ctx, q, args)
-	}
-	rows, ok := args[0].(*RowSet)
-	if !ok {
-		return p.exec(ctx, q, args) // which returns the error
-	}
-	if err := rows.fits(q.params[0].columns); err != nil {
-		return 0, fmt.Errorf("sqldb: %s: argument 1: %w", q.Name, err)
-	}
-	s, err := p.get(ctx, form{q, true})
-	if err != nil {
-		return 0, err
-	}
-	cells := make([]any, 0, len(q.sqliteCells))
-	for i := range rows.n {
-		res, err := s.ExecContext(ctx, rows.row(cells[:0], i, q.sqliteCells, args)...)
-		if err != nil {
-			return 0, translate(q.Name, err)
+// orFail returns the text of a statement for a transaction. By default SQLite keeps a copy of each page that a statement
+// changes, to undo its first rows if a later one fails. A transaction with a failed statement is rolled back anyway.
+func orFail(text string) string {
+	for _, verb := range []string{"INSERT ", "UPDATE "} {
+		if rest, ok := strings.CutPrefix(text, verb); ok {
+			return verb + "OR FAIL " + rest
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return 0, translate(q.Name, err)
-		}
-		affected += n
 	}
-	return affected, nil
+	return text
 }
 
 // exec runs a statement that returns no rows. It is prepared on first use and kept, because parsing costs SQLite more than
 // running a short statement.
-func (p *prepared) exec(ctx context.Context, q *Stmt, args []any) (int64, error) {
-	bound, err := q.bind(SQLite, args)
+func (p *prepared) exec(ctx context.Context, q form, args []any) (int64, error) {
+	bound, handles, err := q.bindLite(args)
 	if err != nil {
 		return 0, err
 	}
-	s, err := p.get(ctx, form{q, false})
+	defer release(handles)
+	s, err := p.get(ctx, q)
 	if err != nil {
 		return 0, err
 	}
@@ -416,19 +385,21 @@ func (p *prepared) exec(ctx context.Context, q *Stmt, args []any) (int64, error)
 }
 
 func (p *prepared) query(ctx context.Context, q *Stmt, args []any) (Rows, error) {
-	bound, err := q.bind(SQLite, args)
+	bound, handles, err := q.bindLite(args)
 	if err != nil {
 		return nil, err
 	}
 	s, err := p.get(ctx, form{q, false})
 	if err != nil {
+		release(handles)
 		return nil, err
 	}
 	rows, err := s.QueryContext(ctx, bound...)
 	if err != nil {
+		release(handles)
 		return nil, translate(q.Name, err)
 	}
-	return sqliteRows{rows, q.Name}, nil
+	return &sqliteRows{rows, q.Name, handles}, nil
 }
 
 func (p *prepared) close() {
@@ -439,12 +410,17 @@ func (p *prepared) close() {
 	}
 }
 
-// sqliteRows translates read errors.
+// sqliteRows translates read errors. Close releases the row sets of the statement.
 type sqliteRows struct {
 	*sql.Rows
 	statement string
+	handles   []int64
 }
 
-func (r sqliteRows) Scan(dest ...any) error { return translate(r.statement, r.Rows.Scan(dest...)) }
-func (r sqliteRows) Err() error             { return translate(r.statement, r.Rows.Err()) }
-func (r sqliteRows) Close()                 { _ = r.Rows.Close() }
+func (r *sqliteRows) Scan(dest ...any) error { return translate(r.statement, r.Rows.Scan(dest...)) }
+func (r *sqliteRows) Err() error             { return translate(r.statement, r.Rows.Err()) }
+func (r *sqliteRows) Close() {
+	_ = r.Rows.Close()
+	release(r.handles)
+	r.handles = nil
+}

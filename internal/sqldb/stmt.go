@@ -3,7 +3,6 @@ package sqldb
 import (
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,8 +23,6 @@ type Stmt struct {
 	Name string
 
 	postgres, sqlite func() string
-	sqliteRow        string // the text that runs for one row, see rowText; "" if there is none
-	sqliteCells      []int  // the values of its parameters
 	params           []param
 }
 
@@ -177,7 +174,6 @@ func compile(name, text string, fragments map[string]string) (*Stmt, error) {
 	}
 	s.postgres = sync.OnceValue(func() string { return s.writePostgres(pieces) })
 	s.sqlite = sync.OnceValue(func() string { return s.writeSQLite(pieces) })
-	s.sqliteRow, s.sqliteCells = rowText(pieces)
 	return s, nil
 }
 
@@ -300,9 +296,7 @@ func (s *Stmt) writePostgres(pieces []piece) string {
 	return enableFor(b.String(), "pg")
 }
 
-// writeSQLite writes a row set as one parameter, a JSON array of arrays. The operator ->> returns SQL values: an
-// integer stays an integer, and null becomes NULL. A row set of one column is an array of its cells, which SQLite need not
-// parse again.
+// writeSQLite writes a row set as one parameter of the table-valued function row_set.
 func (s *Stmt) writeSQLite(pieces []piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -315,153 +309,14 @@ func (s *Stmt) writeSQLite(pieces []piece) string {
 		}
 		b.WriteString("(SELECT ")
 		for i, c := range p.columns {
-			switch {
-			case len(p.columns) == 1:
-				b.WriteString("value AS " + c.name)
-				continue
-			case i > 0:
+			if i > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, "value ->> %d AS %s", i, c.name)
+			fmt.Fprintf(&b, "c%d AS %s", i, c.name)
 		}
-		fmt.Fprintf(&b, " FROM json_each(?%d))", p.param)
+		fmt.Fprintf(&b, " FROM "+rowFunction+"(?%d))", p.param)
 	}
 	return enableFor(b.String(), "sqlite")
-}
-
-// rowText returns the text with which SQLite runs a statement for each row of a row set by itself; it is empty for other
-// statements. cells are the values of its parameters, in their order: columns of the row set, or ^n for the n-th argument.
-// The parameters have no numbers, because the driver searches the names of numbered ones for each cell. There are two
-// forms, both without subqueries:
-//
-//	INSERT INTO ... SELECT columns and constants FROM @rows(...) AS r, maybe with ON CONFLICT
-//	UPDATE ... SET ... FROM @rows(...) AS r WHERE ...
-//
-// This is several times faster than JSON, each cell of which is parsed, printed and parsed again. The text is
-// INSERT ... VALUES and not INSERT ... SELECT: SQLite keeps a copy of each page that the latter changes, to undo the first
-// rows if a later one fails, and a transaction with a failed statement is rolled back anyway. UPDATE ... FROM would copy
-// all rows into a table before the first change. Rows of an update must differ in their keys, as on PostgreSQL, which
-// applies only one of them. Inserts with further parameters use JSON: for hold_insert, whose rows are short, it is faster.
-func rowText(pieces []piece) (text string, cells []int) {
-	flat, columns := flatten(pieces)
-	before, behind, isFrom := strings.Cut(flat, "@rows AS r")
-	behind = strings.TrimSpace(behind)
-	if columns == nil || !isFrom {
-		return "", nil
-	}
-	switch {
-	case strings.HasPrefix(flat, "INSERT INTO"):
-		into, selected, _ := strings.Cut(before, "SELECT")
-		selected, between, isFrom := strings.Cut(selected, "FROM")
-		between = strings.TrimSpace(between) // empty, or one fragment of PostgreSQL
-		isFrom = isFrom && (between == "" || strings.HasPrefix(between, "/*pg:") && strings.Index(between, "*/") == len(between)-2)
-		behind = strings.TrimSpace(strings.TrimPrefix(behind, "WHERE true"))
-		isPlain := behind == "" || strings.HasPrefix(behind, "ON CONFLICT") && !strings.Contains(behind, "$") &&
-			!strings.Contains(behind, "r.") && single(behind)
-		if !isFrom || !isPlain || !allValues(selected) {
-			return "", nil
-		}
-		text = fmt.Sprintf("%sVALUES (%s) %s", into, strings.TrimSpace(selected), behind)
-	case strings.HasPrefix(flat, "UPDATE "):
-		set, isFrom := strings.CutSuffix(strings.TrimSpace(before), "FROM")
-		if !isFrom || !single(set) || !strings.HasPrefix(behind, "WHERE") || !single(behind) {
-			return "", nil
-		}
-		text = set + behind
-	}
-	text, cells, ok := withCells(strings.TrimSpace(text), columns)
-	if !ok {
-		return "", nil
-	}
-	return text, cells
-}
-
-// flatten returns the text of a statement whose first parameter is its only row set, as SQLite reads it. The row set is
-// written as "@rows", and other parameters as "$2". columns is nil for other statements.
-func flatten(pieces []piece) (flat string, columns []column) {
-	var b strings.Builder
-	for _, p := range pieces {
-		switch {
-		case p.columns != nil && (p.param != 1 || columns != nil):
-			return "", nil
-		case p.columns != nil:
-			columns = p.columns
-			b.WriteString("@rows")
-		case p.param > 0:
-			fmt.Fprintf(&b, "$%d", p.param)
-		default:
-			b.WriteString(p.text)
-		}
-	}
-	return enableFor(b.String(), "sqlite"), columns
-}
-
-// single reports whether a part of a statement has no subquery, join, result or comment.
-func single(part string) bool {
-	for _, word := range []string{"SELECT", "FROM", "JOIN", "RETURNING", "/*"} {
-		if strings.Contains(part, word) {
-			return false
-		}
-	}
-	return true
-}
-
-// allValues reports whether a list has only columns of r and constants.
-func allValues(list string) bool {
-	for v := range strings.SplitSeq(list, ",") {
-		v = strings.TrimSpace(v)
-		isColumn := strings.HasPrefix(v, "r.") && strings.Trim(v[2:], nameCharacters) == ""
-		if !isColumn && !constant(v) {
-			return false
-		}
-	}
-	return true
-}
-
-const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
-// withCells replaces the columns of r and the parameters of a text by "?". It fails if a column is not in the row set.
-func withCells(text string, columns []column) (replaced string, cells []int, ok bool) {
-	var b strings.Builder
-	take := func(n int) (taken string) {
-		taken, text = text[:n], text[n:]
-		return taken
-	}
-	length := func(of, characters string) int { return len(of) - len(strings.TrimLeft(of, characters)) }
-	for text != "" {
-		switch word := take(max(1, length(text, nameCharacters))); {
-		case word == "r" && strings.HasPrefix(text, "."):
-			take(1)
-			name := take(length(text, nameCharacters))
-			i := slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-			if i < 0 {
-				return "", nil, false
-			}
-			cells = append(cells, i)
-			b.WriteString("?")
-		case word == "$":
-			n, err := strconv.Atoi(take(length(text, "0123456789")))
-			if err != nil {
-				return "", nil, false
-			}
-			cells = append(cells, ^(n - 1))
-			b.WriteString("?")
-		case word == "'":
-			literal, _, _ := strings.Cut(text, "'")
-			b.WriteString(word + take(min(len(literal)+1, len(text))))
-		default:
-			b.WriteString(word)
-		}
-	}
-	return b.String(), cells, true
-}
-
-// constant reports whether an SQL expression is NULL, an integer, or a text without commas and quotes.
-func constant(v string) bool {
-	if _, err := strconv.ParseInt(v, 10, 64); err == nil || v == "NULL" {
-		return true
-	}
-	return len(v) > 1 && v[0] == '\'' && strings.Index(v[1:], "'") == len(v)-2
 }
 
 // enableFor removes the comment marks around fragments for the named engine. Fragments for the other engine stay

@@ -322,7 +322,7 @@ func TestCounter_lock_reads_the_rows_first(t *testing.T) {
 		err = r.Scan(&id, &parent, &unused, &step)
 		return step, err
 	}, stmts.Must("explain"), keys)
-	if err != nil || len(steps) == 0 || !strings.Contains(steps[0], "json_each") {
-		t.Errorf("the plan is %q, %v; want json_each first", steps, err)
+	if err != nil || len(steps) == 0 || !strings.Contains(steps[0], "row_set") {
+		t.Errorf("the plan is %q, %v; want row_set first", steps, err)
 	}
 }
