@@ -39,9 +39,9 @@ var open = []string{
 }
 
 // No statement reads all rows of a table that grows with the number of orders, because its time would grow with them.
-// Neither does one read the rows of an argument in an inner loop on SQLite. SQLite has no statistics
-// here, as in an installation, and chooses by the text alone. PostgreSQL reads a small table from its beginning whatever
-// its indexes are, so it is told to prefer any other way.
+// Neither does one read the rows of an argument in an inner loop on SQLite. SQLite has no statistics here, as in an
+// installation, and chooses by the text alone. PostgreSQL reads a small table from its beginning whatever its indexes are, so
+// it is told to prefer any other way.
 func TestStatements_read_no_whole_table(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		db := sqldb.OpenConns(strings.TrimPrefix(sqldbtest.SQLiteURL(t), "sqlite:"), "")

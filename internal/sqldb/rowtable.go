@@ -109,7 +109,7 @@ func (rowTable) BestIndex(info *vtab.IndexInfo) error {
 		c := &info.Constraints[i]
 		if c.Column == maxRowColumns && c.Op == vtab.OpEQ && c.Usable {
 			c.ArgIndex, c.Omit = 0, true
-			info.IdxNum, info.EstimatedCost, info.EstimatedRows = 1, 1, 25
+			info.EstimatedCost, info.EstimatedRows = 1, 25
 			return nil
 		}
 	}

@@ -48,7 +48,8 @@ func TestRowSet_cells(t *testing.T) {
 			NullText("c", func(i int) (string, bool) { return texts[i], i%2 == 0 }).
 			NullInt("d", func(i int) (int64, bool) { return numbers[i], i%2 == 1 })
 		got, err := sqldb.Collect(t.Context(), db, func(r sqldb.Rows) (c cell, err error) {
-			return c, r.Scan(&c.A, &c.B, &c.C, &c.D)
+			err = r.Scan(&c.A, &c.B, &c.C, &c.D)
+			return c, err
 		}, rowStmts.Must("cells_select"), rows)
 		testenv.NoError(t, err)
 		testenv.Equal(t, want, got)
@@ -117,6 +118,15 @@ func TestRowSet_refused_row(t *testing.T) {
 		})
 		if !errors.Is(err, sqldb.ErrUnique) {
 			t.Errorf("in a transaction: %v", err)
+		}
+		err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			if _, err := tx.Exec(ctx, stmts.Must("number_put"), numbers(1, 2, 3)); !errors.Is(err, sqldb.ErrUnique) {
+				t.Errorf("at once: %v", err)
+			}
+			return nil // the transaction must not be committed all the same
+		})
+		if err == nil {
+			t.Error("a transaction with a refused row was committed")
 		}
 		testenv.Equal(t, [][2]int64{{3, 30}}, read(t, db, 3))
 	})

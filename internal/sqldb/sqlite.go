@@ -244,11 +244,12 @@ type sqliteTx struct {
 	ended bool
 }
 
-func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) {
-	if t.err != nil {
-		return 0, t.err
+// Exec keeps an error, so that the transaction cannot be committed: it may contain the first rows of the failed statement.
+func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (n int64, err error) {
+	if t.err == nil {
+		n, t.err = t.s.own.exec(ctx, form{q, true}, args)
 	}
-	return t.s.own.exec(ctx, form{q, true}, args)
+	return n, t.err
 }
 
 func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
@@ -354,7 +355,7 @@ func (p *prepared) get(ctx context.Context, q form) (*sql.Stmt, error) {
 }
 
 // orFail returns the text of a statement for a transaction. By default SQLite keeps a copy of each page that a statement
-// changes, to undo its first rows if a later one fails. A transaction with a failed statement is rolled back anyway.
+// changes, to undo its first rows if a later one fails. A transaction with a failed statement is rolled back, see Exec.
 func orFail(text string) string {
 	for _, verb := range []string{"INSERT ", "UPDATE "} {
 		if rest, ok := strings.CutPrefix(text, verb); ok {

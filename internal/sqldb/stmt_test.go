@@ -119,7 +119,7 @@ func TestBind_checksArguments(t *testing.T) {
 	testenv.Must(s.bind([]any{1, NewRowSet(1).Text("id", text).Int("n", number)}))(t)
 }
 
-// A failed statement in a transaction keeps no copies of pages: the transaction is rolled back.
+// Only statements that begin with INSERT or UPDATE get OR FAIL.
 func TestOrFail(t *testing.T) {
 	for text, want := range map[string]string{
 		"INSERT INTO t (a) VALUES (1)":                               "INSERT OR FAIL INTO t (a) VALUES (1)",
