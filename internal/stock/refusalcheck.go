@@ -2,6 +2,7 @@ package stock
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"comanda/internal/cache"
@@ -66,24 +67,32 @@ func (d *refusalCheck) invalidate(ops []Op) {
 // the cache anyway, and no guest notices the delay.
 const refusalTTL = 10 * time.Millisecond
 
-// recentRefusals repeats refusals of the cache for refusalTTL, so that a storm on a sold-out dish costs one call in
-// ten milliseconds instead of one per guest. It only repeats refusals and drops them as soon as this process frees
-// units, so it may refuse up to refusalTTL too long, and never admits anything.
+// recentRefusals repeats refusals of the cache for refusalTTL. Then one hold goes to the cache. The others are refused for
+// another refusalTTL, because otherwise all guests of a storm would call the cache before its first answer. So a storm on
+// a sold-out dish costs one call in ten milliseconds instead of one per guest. It only repeats refusals and drops them as
+// soon as this process frees units, so it may refuse up to twice refusalTTL too long, and never admits anything.
 type recentRefusals struct {
-	left cache.Cache[Key, int64] // units still available
+	left cache.Cache[Key, *refusedItem]
 }
 
-// lookup returns the shortages of a hold if all its lines were refused within refusalTTL. If any line was not, the
-// hold goes to the cache, which returns all short lines together. Holds of different sizes share entries: one unit may
-// fit where three do not.
+// refusedItem is an item of which the cache has refused a quantity.
+type refusedItem struct {
+	left    int64       // units still available
+	due     time.Time   // when a hold goes to the cache again
+	checked atomic.Bool // that hold is on its way
+}
+
+// lookup returns the shortages of a hold if all its lines were refused lately. If any line was not, or is due, the hold
+// goes to the cache, which returns all short lines together. Holds of different sizes share entries: one unit may fit
+// where three do not.
 func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 	var short []Shortage
 	for _, l := range h.Lines {
-		available, ok := s.left.Get(Key{h.Scope, l.Item}, now)
-		if !ok || available >= l.Qty {
+		r, ok := s.left.Get(Key{h.Scope, l.Item}, now)
+		if !ok || r.left >= l.Qty || !now.Before(r.due) && r.checked.CompareAndSwap(false, true) {
 			return nil, false
 		}
-		short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: available, Stock: h.Scope.IsStock()})
+		short = append(short, Shortage{Item: l.Item, Requested: l.Qty, Available: r.left, Stock: h.Scope.IsStock()})
 	}
 	return short, len(short) > 0
 }
@@ -91,7 +100,7 @@ func (s *recentRefusals) lookup(h Hold, now time.Time) ([]Shortage, bool) {
 // add records a refusal of the cache.
 func (s *recentRefusals) add(scope Scope, short []Shortage, now time.Time) {
 	for _, l := range short {
-		s.left.PutFor(Key{scope, l.Item}, l.Available, now, refusalTTL)
+		s.left.PutFor(Key{scope, l.Item}, &refusedItem{left: l.Available, due: now.Add(refusalTTL)}, now, 2*refusalTTL)
 	}
 }
 

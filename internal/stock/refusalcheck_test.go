@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,8 +144,11 @@ func TestRecentRefusals(t *testing.T) {
 			t.Errorf("%s: refused", name)
 		}
 	}
-	if refused(hold(Line{1, 9}), now.Add(refusalTTL)) {
-		t.Error("refused for longer than a moment")
+	if later := now.Add(refusalTTL); refused(hold(Line{1, 9}), later) || !refused(hold(Line{1, 9}), later) {
+		t.Error("not exactly the first hold after refusalTTL went to the cache")
+	}
+	if refused(hold(Line{1, 9}), now.Add(2*refusalTTL)) {
+		t.Error("refused for longer than twice refusalTTL without an answer of the cache")
 	}
 	if refused(hold(Line{1, 9}), now.Add(-time.Millisecond)) {
 		t.Error("refused after the clock was set back, and so perhaps for hours")
@@ -159,5 +163,25 @@ func TestRecentRefusals(t *testing.T) {
 		if refused(hold(Line{1, 9}), now) {
 			t.Errorf("%s released nothing", kind)
 		}
+	}
+}
+
+// Of many holds at the instant at which a refusal is due, exactly one goes to the cache.
+func TestRecentRefusals_one_goes_to_the_cache(t *testing.T) {
+	scope, now := Scope{Branch: 1, Date: "2026-02-26"}, time.UnixMilli(1000)
+	var s recentRefusals
+	s.add(scope, []Shortage{{Item: 1, Requested: 1}}, now)
+	var all sync.WaitGroup
+	var passed atomic.Int64
+	for range 200 {
+		all.Go(func() {
+			if _, refused := s.lookup(Hold{ID: "h", Scope: scope, Lines: []Line{{1, 1}}}, now.Add(refusalTTL)); !refused {
+				passed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := passed.Load(); n != 1 {
+		t.Errorf("%d holds went to the cache, want 1", n)
 	}
 }
