@@ -122,7 +122,7 @@ func (s *session) measureRound(ctx context.Context, c *contender) (perSecond flo
 	costs := s.cpuUsageOf(ctx, c.pid)
 	r := &load.Result{}
 	for tries := 0; r.Done == 0; tries++ { // a disk may stall for as long as a short round takes
-		if tries == 3 {
+		if tries == roundTries {
 			return 0, fmt.Errorf("%s accepted no order: %s", c.name, loadOf(r, 0).failures())
 		}
 		plan := c.product.ordering(cmp.Or(s.report.Best().Conns, slices.Max(s.Conns)), c.product.items)
@@ -147,11 +147,4 @@ func (c *contender) resultPerOrder() RoundsLoad {
 		t.CPU[i].Micros /= float64(max(1, c.Orders))
 	}
 	return t
-}
-
-// median returns the middle value, or the mean of the two in the middle. It sorts the values.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,13 +17,10 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// ask runs one measurement against the product or the echo server. All measurements have the same duration and warm-up,
+// ask runs one measurement against the product. All measurements have the same duration and warm-up,
 // so their results can be compared.
 func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
-	if p.Target == (load.Target{}) {
-		p.Target = s.target
-	}
-	p.Warmup, p.Duration = s.warmup(), s.Duration
+	p.Target, p.Warmup, p.Duration = s.target, s.warmup(), s.Duration
 	r, err := load.Run(ctx, p)
 	if err != nil {
 		return Load{}, err
@@ -41,7 +37,7 @@ func (s *session) ordering(conns int, items []string) load.Plan {
 func (p *product) ordering(conns int, items []string) load.Plan {
 	name := run()
 	return load.Plan{Conns: conns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
-		return p.orders("COUNTER", name, conn, items)
+		return p.orders(name, conn, items)
 	}}
 }
 
@@ -130,55 +126,6 @@ func (p *product) salesReport(authorization string) ([]byte, error) {
 	path := fmt.Sprintf("/api/reports/sales-days?branchId=%d&from=%s&to=%s", p.branch,
 		last.AddDate(0, 0, -reportDates).Format(time.DateOnly), p.bizDate)
 	return p.target.Request(http.MethodGet, path, "", "Authorization", authorization), nil
-}
-
-// refusals orders a dish that is sold out. Every response must be 409.
-func (s *session) refusals(ctx context.Context) (err error) {
-	plan := s.ordering(s.report.Best().Conns, []string{s.product.soldOut})
-	plan.Want = http.StatusConflict
-	s.report.Refusals, err = s.ask(ctx, plan)
-	return err
-}
-
-// menus are measured over the smallest number of connections: their bodies are large enough to saturate the machine.
-func (s *session) menus(ctx context.Context) error {
-	if err := s.product.readMenu(ctx); err != nil { // the entity tag has changed with the orders
-		return err
-	}
-	for _, m := range []struct {
-		into    *Load
-		want    int
-		headers []string
-	}{
-		{&s.report.Menu, http.StatusOK, nil},
-		{&s.report.Compressed, http.StatusOK, []string{"Accept-Encoding", "gzip"}},
-		{&s.report.Unchanged, http.StatusNotModified, []string{"If-None-Match", s.product.etag}},
-	} {
-		l, err := s.ask(ctx, load.Plan{Conns: slices.Min(s.Conns), Want: m.want, Requests: s.product.menus(m.headers...)})
-		if err != nil {
-			return err
-		}
-		*m.into = l
-	}
-	return nil
-}
-
-// echo measures the limit of HTTP and JSON with the requests and connections of the best load.
-func (s *session) echo(ctx context.Context) (err error) {
-	base := s.Echo
-	if base == "" {
-		var stop func()
-		if base, stop, err = serveLocal(ctx, EchoHandler()); err != nil {
-			return err
-		}
-		defer stop()
-	}
-	plan := s.ordering(s.report.Best().Conns, s.product.items)
-	if plan.Target, err = load.ParseTarget(base); err != nil {
-		return err
-	}
-	s.report.Limits.Echo, err = s.ask(ctx, plan)
-	return err
 }
 
 // scripts measures the admission scripts with the batch sizes that the product reached, because larger batches are

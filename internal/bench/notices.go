@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
-	"comanda/internal/bench/load"
 	"comanda/internal/sqldb"
 )
 
@@ -20,50 +20,85 @@ type Site struct{ TmnCode, HashSecret string }
 
 // NoticeLoads are the measurements of payment notifications (IPN) from VNPay.
 type NoticeLoads struct {
-	First RoundsLoad `json:"first"` // each pays another order
-	Again RoundsLoad `json:"again"` // the same notifications sent again; they change nothing
+	Rounds int        `json:"rounds"`
+	First  RoundsLoad `json:"first"`           // each pays another order
+	Again  RoundsLoad `json:"again"`           // the same notifications sent again; they change nothing
+	Orders RoundsLoad `json:"orders"`          // as many orders of three lines, alternating with First
+	Ratio  float64    `json:"firstOverOrders"` // median of the rounds
 }
 
 const (
-	placeConns  = 64 // for placing the orders, which is not measured: enough for large group commits
-	noticePath  = "/payment/vnpay/ipn"
-	noticeWarms = 10 // one tenth of the notifications warm up
+	noticePath = "/payment/vnpay/ipn"
+
+	// A round has so many requests of each connection that the simultaneous first and the last ones are a small part. After
+	// each part of a round the server has to process it, which takes longer than the part.
+	perConnection = 8
+	noticeRounds  = 4
 )
 
-// notices measures payment notifications. It places orders for as long as a measurement takes, then sends the
-// notification of each once, and when the server has processed them, once more.
+// notices measures payment notifications in rounds. Each round places orders to be paid, which is not measured, sends the
+// notification of each, sends it again, and places as many orders of three lines. The server processes each part before the
+// next one begins.
 func (s *session) notices(ctx context.Context) error {
-	name, startMillis := run(), s.db.Now().UnixMilli()
-	if _, err := s.ask(ctx, load.Plan{Conns: placeConns, Want: http.StatusCreated, Requests: func(conn int) func() []byte {
-		return s.product.orders("VNPAY", name, conn, s.product.items[:1])
-	}}); err != nil {
-		return err
-	}
-	s.settle(ctx)
-	// The attempts were inserted seconds ago, and the planner must not assume that their table is empty.
-	if err := s.analyze(ctx); err != nil {
-		return err
-	}
-	owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), s.product.branch, s.product.bizDate, startMillis)
-	if err != nil {
-		return err
-	}
-	if len(owed) < noticeWarms {
-		return fmt.Errorf("%d orders await payment by VNPay, at least %d are needed", len(owed), noticeWarms)
-	}
-	var warm, first, again roundsSum
-	// Notifications of the warm-up are not sent again.
-	warmCount := len(owed) / noticeWarms
-	for _, part := range []struct {
-		*roundsSum
-		unpaid []unpaid
-	}{{&warm, owed[:warmCount]}, {&first, owed[warmCount:]}, {&again, owed[warmCount:]}} {
-		if err := s.sendRound(ctx, part.roundsSum, http.StatusOK, s.product.notices(s.VNPay, part.unpaid)); err != nil {
+	name, p := run(), s.product
+	var fills, first, again, orders roundsSum
+	var ratios []float64
+	n := p.conns * perConnection
+	// A second earlier, because the server's clock may be behind this one. All attempts of earlier rounds are paid.
+	startMillis := s.db.Now().Add(-time.Second).UnixMilli()
+	for round := range 1 + noticeRounds {
+		err := s.sendRound(ctx, &fills, http.StatusCreated, p.placed("VNPAY", fmt.Sprint(name, "-f", round), n, 1))
+		if err != nil {
 			return err
 		}
+		owed, err := sqldb.Collect(ctx, s.db, scanUnpaid, stmt("attempt_list"), p.branch, p.bizDate, startMillis)
+		if err != nil {
+			return err
+		}
+		if len(owed) != n {
+			return fmt.Errorf("%d orders await payment by VNPay, want %d", len(owed), n)
+		}
+		reached := [3]roundsSum{}
+		for i, requests := range [][]func() []byte{
+			p.notices(s.VNPay, owed), p.notices(s.VNPay, owed), p.placed("COUNTER", fmt.Sprint(name, "-o", round), n, lineCount),
+		} {
+			want := http.StatusOK
+			if i == 2 {
+				want = http.StatusCreated
+			}
+			if err := s.sendRound(ctx, &reached[i], want, requests); err != nil {
+				return err
+			}
+		}
+		if err := s.checkPaid(ctx, startMillis, n*(round+1)); err != nil {
+			return err
+		}
+		if round == 0 { // warm-up; the planner must not assume that the table of attempts is empty
+			if err := s.analyze(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		ratios = append(ratios, reached[0].PerSecond()/reached[2].PerSecond())
+		for i, sum := range []*roundsSum{&first, &again, &orders} {
+			sum.add(reached[i])
+		}
 	}
-	s.report.Notices = &NoticeLoads{First: first.result(), Again: again.result()}
-	return s.checkPaid(ctx, startMillis, len(owed))
+	s.report.Notices = &NoticeLoads{
+		Rounds: len(ratios), First: first.result(), Again: again.result(), Orders: orders.result(), Ratio: median(ratios),
+	}
+	return nil
+}
+
+// placed returns n orders of so many lines each, divided among the connections.
+func (p *product) placed(method, run string, n, lines int) []func() []byte {
+	return shared(min(p.conns, n), n, func(i int) []byte {
+		dishes := make([]string, lines)
+		for l := range dishes {
+			dishes[l] = p.items[(i*lines+l)%len(p.items)]
+		}
+		return p.order(i%p.conns, method, fmt.Sprintf("%s-%08d", run, i), dishes...)
+	})
 }
 
 // checkPaid verifies that all notifications were accepted: the response to VNPay is always 200.

@@ -183,7 +183,7 @@ func (p *product) readMenu(ctx context.Context) error {
 
 // probe places some orders and has one refused, to detect a server with limits before the measurements.
 func (p *product) probe(ctx context.Context) error {
-	stream := p.orders("COUNTER", run(), 0, p.items)
+	stream := p.orders(run(), 0, p.items)
 	for range probes {
 		if err := p.place(ctx, stream(), http.StatusCreated); err != nil {
 			return fmt.Errorf("%w (was the server started with COMANDA_LIMITS=off?)", err)
@@ -229,7 +229,7 @@ func inTurn(texts ...[]byte) func() []byte {
 
 // orders returns one connection's orders of three dishes each, in rotation; with fewer dishes each order has one line.
 // Its ids differ in the measurement, the connection and the number, so no order is taken for a repetition.
-func (p *product) orders(method, run string, conn int, items []string) func() []byte {
+func (p *product) orders(run string, conn int, items []string) func() []byte {
 	dishes := make([]string, lineCount)
 	if len(items) < lineCount {
 		dishes = dishes[:1]
@@ -241,7 +241,7 @@ func (p *product) orders(method, run string, conn int, items []string) func() []
 			dishes[l] = items[(turn+l)%len(items)]
 		}
 		turn += len(dishes)
-		return p.order(conn, method, fmt.Sprintf("%s-%04d-%08d", run, conn, n), dishes...)
+		return p.order(conn, "COUNTER", fmt.Sprintf("%s-%04d-%08d", run, conn, n), dishes...)
 	}
 }
 

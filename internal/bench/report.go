@@ -29,6 +29,7 @@ type Report struct {
 	Menu       Load        `json:"menu"`                            // bodies, plain
 	Compressed Load        `json:"menuCompressed"`                  // bodies, compressed as browsers request them
 	Unchanged  Load        `json:"menuUnchanged"`                   // 304 instead of a body
+	OverEcho   EchoRatios  `json:"overEcho"`
 
 	Options *OptionLoads `json:"options,omitempty"`
 	Members *MemberLoads `json:"members,omitempty"`
@@ -205,6 +206,7 @@ func (r Report) product(w io.Writer) {
 	if n := r.Notices; n != nil {
 		n.First.line(t, "payments reported")
 		n.Again.line(t, "payments reported again")
+		n.Orders.line(t, "orders, in turn with payments")
 	}
 	if i := r.Reservations; i != nil {
 		i.Try.line(t, "reservations")
@@ -215,6 +217,9 @@ func (r Report) product(w io.Writer) {
 	r.Limits.Floor.line(t, "limit: floor")
 	r.Limits.Floor.Product.line(t, "orders in turn with it")
 	_ = t.Flush()
+	e := r.OverEcho
+	fmt.Fprintf(w, "in turn with the echo: refusals %.2f of it, menus %.2f, gzip %.2f, 304 %.2f; medians of %d rounds\n",
+		e.Refusals, e.Menu, e.Compressed, e.Unchanged, alternateRounds)
 	if o := r.Options; o != nil {
 		fmt.Fprintf(w, "options: an order of three lines with two options each takes %.2f of the time of one without, median of "+
 			"%d rounds:%s instead of%s; a compressed menu has %.2f of the bytes\n",
@@ -239,7 +244,8 @@ func (r Report) product(w io.Writer) {
 		}
 	}
 	if n := r.Notices; n != nil {
-		fmt.Fprintf(w, "a report of a payment takes%s, a repetition%s\n", micros(n.First.CPU), micros(n.Again.CPU))
+		fmt.Fprintf(w, "payments in %d rounds: %.2f of orders, median; a report of a payment takes%s, a repetition%s\n",
+			n.Rounds, n.Ratio, micros(n.First.CPU), micros(n.Again.CPU))
 	}
 }
 

@@ -51,6 +51,7 @@ func sample() Report {
 		Menu:       Load{Conns: 64, PerSecond: 8000, BodyBytes: 47_000},
 		Compressed: Load{Conns: 64, PerSecond: 18_000, BodyBytes: 3000},
 		Unchanged:  Load{Conns: 64, PerSecond: 30_000},
+		OverEcho:   EchoRatios{Refusals: 0.33, Menu: 0.13, Compressed: 0.3, Unchanged: 0.5},
 		Members: &MemberLoads{
 			Read: Load{Conns: 64, PerSecond: 7000}, Change: Load{Conns: 64, PerSecond: 6000},
 			Rounds:    12,
@@ -63,8 +64,10 @@ func sample() Report {
 			Memory: 210, Alternating: Load{Conns: 64, PerSecond: 11_000}, Read: Load{Conns: 64, PerSecond: 25_000},
 		},
 		Notices: &NoticeLoads{
-			First: RoundsLoad{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
-			Again: RoundsLoad{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
+			Rounds: 4,
+			First:  RoundsLoad{Load{Conns: 64, PerSecond: 3500}, []Cost{{"server", 75}}},
+			Again:  RoundsLoad{Load{Conns: 64, PerSecond: 6000}, []Cost{{"server", 30}}},
+			Orders: RoundsLoad{Load{Conns: 64, PerSecond: 5000}, []Cost{{"server", 90}}}, Ratio: 0.7,
 		},
 		Streams: &StreamLoads{
 			Streams: 5000, Opening: 1.5, Bytes: 30_500, Idle: []Cost{{"server", 250_000}},

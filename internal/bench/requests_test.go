@@ -44,7 +44,7 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 	p := stub(t)
 	keys, counts := map[string]bool{}, map[string]int{}
 	for conn := range 3 {
-		next := p.orders("COUNTER", "run", conn, p.items)
+		next := p.orders("run", conn, p.items)
 		for range 200 {
 			r, o := parseOrder(t, next())
 			if r.Method != http.MethodPost || r.URL.Path != orderPath || r.Header.Get("X-Customer-Token") != p.guests[conn%2] {
@@ -75,14 +75,14 @@ func TestOrders_areAllDifferentAndAllValid(t *testing.T) {
 }
 
 func TestOrders_ofASoldOutDish(t *testing.T) {
-	_, o := parseOrder(t, stub(t).orders("COUNTER", "run", 0, []string{"99"})())
+	_, o := parseOrder(t, stub(t).orders("run", 0, []string{"99"})())
 	if len(o.Items) != 1 || o.Items[0].ItemID != "99" {
 		t.Errorf("order = %+v, want only item 99", o)
 	}
 }
 
 func BenchmarkOrders(b *testing.B) {
-	next := stub(b).orders("COUNTER", "run", 0, []string{"9000001", "9000002", "9000003", "9000004"})
+	next := stub(b).orders("run", 0, []string{"9000001", "9000002", "9000003", "9000004"})
 	b.ReportAllocs()
 	for range b.N {
 		next()

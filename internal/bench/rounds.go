@@ -75,6 +75,12 @@ func (s *session) sendRound(ctx context.Context, t *roundsSum, want int, request
 	return nil
 }
 
+// add adds another sum.
+func (t *roundsSum) add(other roundsSum) {
+	t.Add(&other.Result)
+	t.used = plus(t.used, other.used)
+}
+
 // result returns the sum of the rounds with the costs of one request.
 func (t *roundsSum) result() RoundsLoad {
 	r := RoundsLoad{Load: loadOf(&t.Result, 0), CPU: t.used}

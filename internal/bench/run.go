@@ -76,8 +76,7 @@ func (s *session) steps() []step {
 	all = append(all,
 		step{"memory of a hold", s.memory},
 		step{"orders at half of the best load", s.half},
-		step{"refusals", s.refusals},
-		step{"menus", s.menus})
+		step{"refusals and menus beside the echo", s.besideEcho})
 	if len(s.OptionTokens) > 0 {
 		all = append(all, step{"orders with options", s.options})
 	}
@@ -94,7 +93,6 @@ func (s *session) steps() []step {
 		all = append(all, step{fmt.Sprintf("%d live streams", s.Streams), s.streams})
 	}
 	return append(all,
-		step{"limit: echo", s.echo},
 		step{"limit: scripts", s.scripts},
 		step{"limit: commits", s.commits},
 		step{"limit: floor", s.floor},

@@ -85,6 +85,13 @@ func checkLoads(t *testing.T, r Report) {
 			t.Errorf("load of %s = %+v, want a rate, ordered quantiles and no errors", name, l)
 		}
 	}
+	for name, ratio := range map[string]float64{
+		"refusals": r.OverEcho.Refusals, "menu": r.OverEcho.Menu, "gzip": r.OverEcho.Compressed, "304": r.OverEcho.Unchanged,
+	} {
+		if ratio <= 0 {
+			t.Errorf("the ratio of %s to the echo is %v", name, ratio)
+		}
+	}
 	if r.Half.Rate < 1 || r.Half.Rate > r.Best().PerSecond {
 		t.Errorf("paced at %.0f, the best is %.0f", r.Half.Rate, r.Best().PerSecond)
 	}
@@ -147,8 +154,13 @@ func checkMembers(t *testing.T, r Report, rounds int) {
 func checkNotices(t *testing.T, r Report) {
 	t.Helper()
 	n := r.Notices
-	if n == nil || n.First.PerSecond <= 0 || n.Again.PerSecond <= 0 || len(n.First.Errors)+len(n.Again.Errors) > 0 {
-		t.Fatalf("notices = %+v, want two rates and no errors", n)
+	if n == nil || n.Rounds != noticeRounds || n.Ratio <= 0 {
+		t.Fatalf("notices = %+v, want a ratio of %d rounds", n, noticeRounds)
+	}
+	for name, l := range map[string]Load{"first": n.First.Load, "again": n.Again.Load, "orders": n.Orders.Load} {
+		if l.PerSecond <= 0 || len(l.Errors) > 0 {
+			t.Errorf("load of notices, %s = %+v, want a rate and no errors", name, l)
+		}
 	}
 	if runtime.GOOS == "linux" && (len(n.First.CPU) == 0 || len(r.Members.Checkouts.CPU) == 0) {
 		t.Error("nothing is known of what they cost")

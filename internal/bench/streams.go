@@ -137,7 +137,7 @@ func (s *session) streams(ctx context.Context) (err error) {
 			ofOrders = append(ofOrders, f)
 		}
 	}
-	next := s.product.orders("COUNTER", run(), 0, s.product.items)
+	next := s.product.orders(run(), 0, s.product.items)
 	r.Menu, err = s.delays(ctx, menuChanges, menuPause, func(int) []*follower { return ofMenu },
 		func(ctx context.Context, _ int) error { return s.product.place(ctx, next(), http.StatusCreated) })
 	if err != nil {
