@@ -83,6 +83,8 @@ type setting struct {
 	house   bool // may be stored and changed while servers run, see house.go
 	set     func(c *Config, value string) error
 	get     func(c *Config) string
+
+	isSwitch bool // get returns true or false
 }
 
 // variables lists all settings by their names in the environment; docs/configuration.md is generated from it.
@@ -208,7 +210,8 @@ func boolean(name, def, help string, field func(*Config) *bool) setting {
 			}
 			return nil
 		},
-		get: func(c *Config) string { return strconv.FormatBool(*field(c)) },
+		get:      func(c *Config) string { return strconv.FormatBool(*field(c)) },
+		isSwitch: true,
 	}
 }
 
@@ -370,14 +373,27 @@ func (c Config) encrypted() bool { return strings.HasPrefix(c.PublicURL, "https:
 // Shown is a setting whose value is safe to print.
 type Shown struct {
 	Name  string `json:"name"`
-	Value string `json:"value"`
+	Value string `json:"value"` // true or false for a switch
+
+	isSwitch bool
+}
+
+// Text returns the value for people to read. A switch is on or off, the words of its documentation.
+func (s Shown) Text() string {
+	switch {
+	case !s.isSwitch:
+		return s.Value
+	case s.Value == strconv.FormatBool(true):
+		return "on"
+	}
+	return "off"
 }
 
 // Redacted lists the settings in force without secrets.
 func (c Config) Redacted() []Shown {
 	all := make([]Shown, len(variables))
 	for i, s := range variables {
-		all[i] = Shown{s.Name, s.get(&c)}
+		all[i] = Shown{Name: s.Name, Value: s.get(&c), isSwitch: s.isSwitch}
 		if s.secret && all[i].Value != "" {
 			all[i].Value = redact(all[i].Value)
 		}

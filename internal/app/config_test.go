@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -237,6 +238,22 @@ func TestConfig_Redacted(t *testing.T) {
 	if !strings.Contains(shown, "postgres://db.example.com/x") {
 		t.Errorf("where the database is does not show:\n%s", shown)
 	}
+}
+
+// People read on and off, which they also write. JSON keeps the values that programs read.
+func TestShown_Text(t *testing.T) {
+	c := testenv.Must(load(t, "COMANDA_LIMITS=yes", "COMANDA_ACCESS_LOG=off", "COMANDA_REDIS_NAMESPACE=true"))(t)
+	got := map[string][2]string{}
+	for _, s := range c.Redacted() {
+		if s.Name == "COMANDA_LIMITS" || s.Name == "COMANDA_ACCESS_LOG" || s.Name == "COMANDA_REDIS_NAMESPACE" {
+			got[s.Name] = [2]string{s.Text(), string(testenv.Must(json.Marshal(s))(t))}
+		}
+	}
+	testenv.Equal(t, map[string][2]string{
+		"COMANDA_LIMITS":          {"on", `{"name":"COMANDA_LIMITS","value":"true"}`},
+		"COMANDA_ACCESS_LOG":      {"off", `{"name":"COMANDA_ACCESS_LOG","value":"false"}`},
+		"COMANDA_REDIS_NAMESPACE": {"true", `{"name":"COMANDA_REDIS_NAMESPACE","value":"true"}`},
+	}, got)
 }
 
 func TestParseRoles(t *testing.T) {
