@@ -148,12 +148,13 @@ func TestQuota(t *testing.T) {
 		sold bool
 		at   time.Time
 	}{
-		{Quota{Cap: 5, Sold: 4, LastUnit: at}, false, time.Time{}},
-		{Quota{Cap: 5, Sold: 4, Held: 1, LastUnit: at}, true, at},
-		{Quota{Cap: 3, Sold: 5, LastUnit: at}, true, at},
-		{Quota{Cap: 0}, true, time.Time{}},
-		{Quota{Cap: 5, Sold: 4, LastUnit: at, Off: true}, false, time.Time{}},
-		{Quota{Cap: 5, Sold: 5, LastUnit: at, Off: true}, true, at},
+		{Quota{Cap: new(int64(5)), Sold: 4, LastUnit: at}, false, time.Time{}},
+		{Quota{Cap: new(int64(5)), Sold: 4, Held: 1, LastUnit: at}, true, at},
+		{Quota{Cap: new(int64(3)), Sold: 5, LastUnit: at}, true, at},
+		{Quota{Cap: new(int64(0))}, true, time.Time{}},
+		{Quota{Cap: new(int64(5)), Sold: 4, LastUnit: at, Off: true}, false, time.Time{}},
+		{Quota{Cap: new(int64(5)), Sold: 5, LastUnit: at, Off: true}, true, at},
+		{Quota{Sold: 5, LastUnit: at, Off: true}, false, time.Time{}},
 	} {
 		if c.q.SoldOut() != c.sold || !c.q.SoldOutAt().Equal(c.at) {
 			t.Errorf("quota %+v: sold out %v at %v, want %v at %v", c.q, c.q.SoldOut(), c.q.SoldOutAt(), c.sold, c.at)

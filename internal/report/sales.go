@@ -79,15 +79,23 @@ type Quota struct {
 	Date     string
 	ItemID   int64
 	Names    catalog.Texts
-	Cap      int64 // last value; it may be lower than Sold. If Off, the item's daily quota as it is now
-	Held     int64 // by unpaid orders
+	Cap      *int64 // last value; it may be lower than Sold. If Off, the item's daily quota; nil for a past date
+	Held     int64  // by unpaid orders
 	Sold     int64
 	LastUnit time.Time // time of the newest order with the item, also in a combo; zero if none
 	Off      bool      // staff took the item off sale, and it was off when the date ended
 }
 
-// SoldOut reports whether no units are left.
-func (q Quota) SoldOut() bool { return q.Held+q.Sold >= q.Cap }
+// SoldOut reports whether no units are left. It is false if the quota is unknown.
+func (q Quota) SoldOut() bool { return q.Cap != nil && q.Held+q.Sold >= *q.Cap }
+
+// SellThrough returns the part of the quota that was sold; nil if the quota is unknown.
+func (q Quota) SellThrough() *float64 {
+	if q.Cap == nil {
+		return nil
+	}
+	return new(Share(q.Sold, *q.Cap))
+}
 
 // SoldOutAt returns when the last unit of a sold-out item was ordered; zero if the item is not sold out. If the item
 // is sold out because staff lowered the quota, SoldOutAt still returns the time of its last order.

@@ -58,6 +58,8 @@ var stmts = sqldb.Load(fstest.MapFS{
 		VALUES (1, '2026-02-26', 'pho', 8, 0), (1, '2026-02-27', 'pho', 2, 1), (1, '2026-02-26', '@banh', 3, 3),
 		       (1, '2026-03-01', 'late', 9, 9), (2, '2026-02-26', 'elsewhere', 9, 9)`)},
 	"begun.sql": {Data: []byte(`INSERT INTO cart_start (visit_id, branch_id, biz_date) VALUES ($1, 1, '2026-02-26')`)},
+	"off.sql": {Data: []byte(`
+		INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap) VALUES (1, '2026-02-26', $1, 0)`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor)
 		VALUES ($1, 10, $2, 'PLACED', 'ACCEPTED', 'user:1'), ($1, 11, $3, 'PREPARING', 'READY', 'user:1'),
@@ -65,7 +67,7 @@ var stmts = sqldb.Load(fstest.MapFS{
 })
 
 // reportServer serves the reports of a branch with four orders, all placed at noon. One was paid and cooked, and one of
-// its two dishes was refunded. One expired at a gateway's page, one was cancelled, and one is open.
+// its two dishes was refunded. One expired at a gateway's page, one was cancelled, and one is open. A third dish was 86'd.
 type reportServer struct {
 	t   *testing.T
 	url string
@@ -74,7 +76,7 @@ type reportServer struct {
 func open(t *testing.T) *reportServer {
 	t.Helper()
 	db := sqldbtest.SQLite(t)
-	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited)
+	r := orderingtest.Open(t, db, 1, 3, stock.Unlimited, 5)
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) // in Hồ Chí Minh City
 	now := noon
 	ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return now })
@@ -90,6 +92,7 @@ func open(t *testing.T) *reportServer {
 	}
 	run("name", 101, `{"en":"=HYPERLINK(\"http://evil.example\")","vi":"Phở \"đặc biệt\", bò"}`)
 	run("name", 102, `{"en":"@cold"}`)
+	run("off", 103)
 	large := r.Place("paid", noon, time.Hour, stock.Line{Item: 101, Qty: 3}, stock.Line{Item: 102, Qty: 1})
 	large.Order.Items[0].Options = catalog.EncodeOptionLines([]catalog.OptionLine{
 		{GroupID: 4, OptionID: 9, Kind: catalog.SizeGroup, Names: catalog.Texts{catalog.Vietnamese: "Lớn", catalog.English: "Large"}, Qty: 1},
@@ -192,7 +195,9 @@ func TestReports_json(t *testing.T) {
 			"searched":[{"text":"pho","searches":10,"missed":1},{"text":"@banh","searches":3,"missed":3}],
 			"totals":{"texts":2,"searches":13,"missed":4}}`,
 		"quotas": `{` + about + `,"items":[{"date":"2026-02-26","itemId":"101","name":"Phở \"đặc biệt\", bò","cap":3,"held":0,"sold":3,
-			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z","eightySixed":false}],"page":1,"size":20,"total":1}`,
+			"sellThrough":1,"soldOut":true,"soldOutAt":"2026-02-26T05:00:00Z","eightySixed":false},
+			{"date":"2026-02-26","itemId":"103","name":"Dish","cap":null,"held":0,"sold":0,
+			"sellThrough":null,"soldOut":false,"soldOutAt":null,"eightySixed":true}],"page":1,"size":20,"total":2}`,
 		"tickets": `{` + about + `,"days":[
 			{"date":"2026-02-26","phase":"ACCEPT","orders":1,"p50Ms":60000,"p90Ms":60000},
 			{"date":"2026-02-26","phase":"PREPARE","orders":1,"p50Ms":480000,"p90Ms":480000},
@@ -255,7 +260,7 @@ func TestReports_csv(t *testing.T) {
 		"searches": "text,searches,without_result\r\npho,10,1\r\n'@banh,3,3\r\n",
 		"members":  "date,daily,weekly,monthly,returning\r\n2026-02-01,1,2,3,0\r\n2026-02-28,2,3,4,1\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at,eighty_sixed\r\n" +
-			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z,false\r\n",
+			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z,false\r\n2026-02-26,103,Dish,,0,0,,,true\r\n",
 		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +
 			"payment,SANDBOX,FAILED,,1,2000,VND\r\npayment,SANDBOX,PAID,,1,4000,VND\r\nfailure,SANDBOX,FAILED,24,1,,\r\n" +
 			"refund,SANDBOX,DONE,STAFF,1,1000,VND\r\n",

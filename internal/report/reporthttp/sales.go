@@ -154,12 +154,12 @@ type quota struct {
 	Date        string     `json:"date"`
 	ItemID      string     `json:"itemId"`
 	Name        string     `json:"name"`
-	Cap         int64      `json:"cap" doc:"Last value on that date; if the dish was 86'd, its daily quota as it is now."`
+	Cap         *int64     `json:"cap" doc:"Last value on that date; on the current date the daily quota of a dish that is 86'd. Null for a past date that ended with the dish 86'd: its quota of that date is not stored."`
 	Held        int64      `json:"held" doc:"Held by unpaid orders."`
 	Sold        int64      `json:"sold"`
-	SellThrough float64    `json:"sellThrough" doc:"sold divided by cap; above 1 if the cap was lowered below sold."`
-	SoldOut     bool       `json:"soldOut"`
-	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null if any is left or none was sold."`
+	SellThrough *float64   `json:"sellThrough" doc:"sold divided by cap; above 1 if the cap was lowered below sold. Null without cap."`
+	SoldOut     bool       `json:"soldOut" doc:"False without cap."`
+	SoldOutAt   *time.Time `json:"soldOutAt" doc:"When the last unit was ordered; null if any is left, none was sold or cap is null."`
 	EightySixed bool       `json:"eightySixed" doc:"The dish was 86'd when the date ended, or is now."`
 }
 
@@ -179,7 +179,7 @@ func (r routes) quotas(ctx context.Context, in *Paged, s report.Span) (quotasVie
 	for i, q := range quotas {
 		v.all[i] = quota{
 			q.Date, httpapi.FormatID(q.ItemID), in.name(q.Names, s.Branch), q.Cap, q.Held, q.Sold,
-			report.Share(q.Sold, q.Cap), q.SoldOut(), httpapi.TimeOrNull(q.SoldOutAt()), q.Off,
+			q.SellThrough(), q.SoldOut(), httpapi.TimeOrNull(q.SoldOutAt()), q.Off,
 		}
 	}
 	v.Items = httpapi.PageOf(httpapi.Paging(in.ShortPaging), v.all)
@@ -191,11 +191,14 @@ func (v quotasView) sheet() *sheet {
 		"date", "item_id", "name", "cap", "held", "sold", "sell_through", "sold_out_at", "eighty_sixed",
 	}}
 	for _, q := range v.all {
-		at := ""
+		at, limit, through := "", "", ""
 		if q.SoldOutAt != nil {
 			at = q.SoldOutAt.Format(time.RFC3339)
 		}
-		s.add(q.Date, q.ItemID, q.Name, q.Cap, q.Held, q.Sold, portion(q.SellThrough), at, q.EightySixed)
+		if q.Cap != nil {
+			limit, through = strconv.FormatInt(*q.Cap, 10), portion(*q.SellThrough)
+		}
+		s.add(q.Date, q.ItemID, q.Name, limit, q.Held, q.Sold, through, at, q.EightySixed)
 	}
 	return s
 }

@@ -119,10 +119,11 @@ ORDER BY e.received_at DESC
 LIMIT $4
 
 -- name: quota_days
--- The counter of an item that is off sale has the cap 0, which does not replace its quota. The cap of a past date stays 0.
--- An item without a quota that was off sale is not in the report.
+-- The counter of an item that is off sale has the cap 0, which does not replace its quota. It stays 0 when the date ends, and
+-- no table has the quota that the item had then: it is NULL for dates before $4, the current one. An item without a quota that
+-- was off sale is not in the report.
 SELECT c.stat_date, c.menu_item_id, coalesce(d.names, '{}'),
-       CASE WHEN c.cap = 0 AND m.daily_quota > 0 THEN m.daily_quota ELSE c.cap END, c.held_qty, c.used_qty, coalesce(l.newest, 0),
+       CASE WHEN c.cap > 0 OR m.daily_quota = 0 THEN c.cap WHEN c.stat_date >= $4 THEN m.daily_quota END, c.held_qty, c.used_qty, coalesce(l.newest, 0),
        c.cap = 0 AND m.daily_quota > 0
 FROM sales_quota_counter c
 LEFT JOIN menu_item m ON m.id = c.menu_item_id

@@ -81,7 +81,7 @@ func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale
 func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
 	all, err := ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit), &q.Off}
-	}))
+	}), s.Branch.Calendar().BizDate(b.db.Now()))
 	if err != nil || len(all) == 0 {
 		return all, err
 	}

@@ -7452,9 +7452,9 @@ export interface components {
         ReportQuota: {
             /**
              * Format: int64
-             * @description Last value on that date; if the dish was 86'd, its daily quota as it is now.
+             * @description Last value on that date; on the current date the daily quota of a dish that is 86'd. Null for a past date that ended with the dish 86'd: its quota of that date is not stored.
              */
-            cap: number;
+            cap: number | null;
             date: string;
             /** @description The dish was 86'd when the date ended, or is now. */
             eightySixed: boolean;
@@ -7467,15 +7467,16 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description sold divided by cap; above 1 if the cap was lowered below sold.
+             * @description sold divided by cap; above 1 if the cap was lowered below sold. Null without cap.
              */
-            sellThrough: number;
+            sellThrough: number | null;
             /** Format: int64 */
             sold: number;
+            /** @description False without cap. */
             soldOut: boolean;
             /**
              * Format: date-time
-             * @description When the last unit was ordered; null if any is left or none was sold.
+             * @description When the last unit was ordered; null if any is left, none was sold or cap is null.
              */
             soldOutAt: string | null;
         };

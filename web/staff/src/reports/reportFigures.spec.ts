@@ -30,11 +30,13 @@ test('sales by day: the chart has every day, the table only days with orders', (
   expect(s.tiles[0]).toMatchObject({ value: 200, kind: 'money' })
 })
 
-test('daily limits: a dish that was 86’d says so, with its limit', () => {
+test('daily limits: a dish that was 86’d says so, with its limit if that is known', () => {
   const q = { date: '2026-03-02', itemId: '1', name: 'Pho', cap: 30, held: 0, sold: 4, sellThrough: 0.13, soldOut: false, soldOutAt: null, eightySixed: false }
-  const s = reportFigures.quotas({ ...head, items: [q, { ...q, eightySixed: true }], page: 1, size: 20, total: 2 })
+  const s = reportFigures.quotas({ ...head, items: [q, { ...q, eightySixed: true }, { ...q, cap: null, sellThrough: null, eightySixed: true }], page: 1, size: 20, total: 3 })
   wantWhole(s)
-  expect(s.figures[0]?.rows.map((r) => r.slice(2))).toEqual([[30, 0, 4, 0.13, ''], [30, 0, 4, 0.13, '86’d']])
+  expect(s.figures[0]?.rows.map((r) => r.slice(2))).toEqual([[30, 0, 4, 0.13, ''], [30, 0, 4, 0.13, '86’d'], [null, 0, 4, null, '86’d']])
+  const columns = s.figures[0]?.columns ?? []
+  expect([2, 5].map((i) => said(s.figures[0]?.rows[2]?.[i] ?? null, columns[i]?.kind ?? 'text', 'VND'))).toEqual(['–', '–'])
 })
 
 test('sales by hour: 24 bars, and a map of the week with Monday on top', () => {
