@@ -1,7 +1,8 @@
 -- name: branch_insert
-INSERT INTO branch (id, name, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, pricing, created_at)
-SELECT r.id, r.name, r.currency, r.timezone, r.hour, r.locales, r.minutes, r.pricing, $2
-FROM @rows($1: id int, name text, currency text, timezone text, hour int, locales text, minutes int, pricing text) AS r
+INSERT INTO branch (id, name, country, currency, timezone, biz_day_start_hour, locales, auto_close_minutes, pricing, created_at)
+SELECT r.id, r.name, r.country, r.currency, r.timezone, r.hour, r.locales, r.minutes, r.pricing, $2
+FROM @rows($1: id int, name text, country text, currency text, timezone text, hour int, locales text, minutes int,
+           pricing text) AS r
 WHERE true
 ON CONFLICT DO NOTHING
 

@@ -36,6 +36,11 @@ func TestRestaurant_is_sound(t *testing.T) {
 		}); err != nil {
 			t.Errorf("branch %s: %v", b.Name, err)
 		}
+		// The branch has what a new branch in its country starts with.
+		p, ok := b.Country.Profile()
+		if !ok || p.Currency != b.Currency || !slices.Contains(p.Timezones, b.Timezone) {
+			t.Errorf("branch %s: country %q with %+v, want its currency and time zone", b.Name, b.Country, p)
+		}
 		classes := []string{catalog.ClassFood, catalog.ClassSoftDrink, catalog.ClassAlcohol, catalog.ClassPackaging}
 		if b.Pricing == nil {
 			continue
@@ -87,11 +92,12 @@ func TestRestaurant_is_sound(t *testing.T) {
 
 // content is all rows of the demo in a database.
 type content struct {
-	Branches []string
-	Menus    []catalog.Content
-	Tables   []visit.Table
-	Stock    []stock.Level
-	Recipes  []map[int64][]stock.Line
+	Branches  []string
+	Countries []catalog.Country
+	Menus     []catalog.Content
+	Tables    []visit.Table
+	Stock     []stock.Level
+	Recipes   []map[int64][]stock.Line
 }
 
 func contentOf(t *testing.T, db *sqldb.DB) content {
@@ -101,7 +107,7 @@ func contentOf(t *testing.T, db *sqldb.DB) content {
 	branches := testenv.Must(store.Branches(t.Context()))(t)
 	for _, b := range branches {
 		menu := testenv.Must(store.Content(t.Context(), b.ID))(t)
-		c.Branches, c.Menus = append(c.Branches, b.Name), append(c.Menus, menu)
+		c.Branches, c.Countries, c.Menus = append(c.Branches, b.Name), append(c.Countries, b.Country), append(c.Menus, menu)
 		levels, _ := testenv.Must2(book.Levels(t.Context(), stock.LevelFilter{Branch: b.ID, Limit: 100}))(t)
 		recipes := testenv.Must(book.Recipes(t.Context(), b.ID))(t)
 		c.Stock, c.Recipes = append(c.Stock, levels...), append(c.Recipes, recipes)
@@ -130,6 +136,7 @@ func TestLoad(t *testing.T) {
 		if len(first.Stock) != 10 || first.Stock[0].SKU != "bia-hanoi" || first.Stock[0].Available != 480 || len(first.Recipes[0]) != 2 {
 			t.Errorf("stock %v, recipes %v, want 10 items and two lines of the first dish", first.Stock, first.Recipes)
 		}
+		testenv.Equal(t, []catalog.Country{"VN", "TW", "DE"}, first.Countries)
 		if drift, err := stocksql.New(db).Drift(t.Context(), "2000-01-01"); err != nil || len(drift) != 0 {
 			t.Errorf("Drift = %v, %v, want none", drift, err)
 		}
@@ -205,7 +212,7 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		one := sqldb.NewRowSet(1).
 			Int("id", func(int) int64 { return 2 }).Text("name", func(int) string { return "Chez Rémy" }).
-			Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
+			Text("country", func(int) string { return "FR" }).Text("currency", func(int) string { return "EUR" }).Text("timezone", func(int) string { return "Europe/Paris" }).
 			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
 			Int("minutes", func(int) int64 { return 60 }).Text("pricing", func(int) string { return "" })
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)

@@ -108,6 +108,7 @@ func (r restaurant) branchRows() *sqldb.RowSet {
 	return sqldb.NewRowSet(len(r.branches)).
 		Int("id", func(i int) int64 { return r.branches[i].ID }).
 		Text("name", func(i int) string { return r.branches[i].Name }).
+		Text("country", func(i int) string { return string(r.branches[i].Country) }).
 		Text("currency", func(i int) string { return string(r.branches[i].Currency) }).
 		Text("timezone", func(i int) string { return r.branches[i].Timezone }).
 		Int("hour", func(i int) int64 { return int64(r.branches[i].DayStart) }).

@@ -34,6 +34,7 @@ func Pictures() fs.FS {
 type branch struct {
 	ID               int64             `json:"id"`
 	Name             string            `json:"name"`
+	Country          catalog.Country   `json:"country"`
 	Currency         money.Currency    `json:"currency"`
 	Timezone         string            `json:"timezone"`
 	DayStart         int               `json:"dayStart"`
