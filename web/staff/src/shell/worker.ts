@@ -5,27 +5,51 @@ import { register } from '@shared/worker'
 /** Whether a new release of the console is installed and waits for activation. */
 export const updated = ref(false)
 
-let waiting: ServiceWorker | null = null
+let registration: ServiceWorkerRegistration | undefined
+let asking = false
 const checkInterval = 30 * 60_000 // ms between two checks for a new release, because a kitchen's screen is never reloaded
+const patience = 3000 // ms to wait until a new release is active; it takes half a second
 
 /** Registers the service worker that caches the console's files. The console works without it too. */
 export async function registerWorker(): Promise<void> {
-  const registration = await register('/console/worker.js', '/console/')
-  if (!registration) return
+  const registered = await register('/console/worker.js', '/console/')
+  if (!registered) return
+  registration = registered
   const look = () => {
-    waiting = registration.waiting
     // The first one has nothing to replace.
-    updated.value = waiting !== null && navigator.serviceWorker.controller !== null
+    updated.value = registered.waiting !== null && navigator.serviceWorker.controller !== null
   }
   look()
-  registration.addEventListener('updatefound', () => registration.installing?.addEventListener('statechange', look))
-  setInterval(() => void registration.update().catch(() => undefined), checkInterval)
+  registered.addEventListener('updatefound', () => registered.installing?.addEventListener('statechange', look))
+  setInterval(() => void registered.update().catch(() => undefined), checkInterval)
 }
 
-/** Activates the new release in all tabs. */
+/**
+ * Activates the new release in all tabs and reloads the page. Chromium delays the activation for minutes if the
+ * page sends a request while the old worker stops, as a board that reconnects does: the request starts that worker again,
+ * and asking once more has no effect. Then the worker is removed, and the page comes from the server and registers the new one.
+ */
 export function takeOver(): void {
-  navigator.serviceWorker.addEventListener('controllerchange', () => {
+  if (!registration || asking) return
+  asking = true
+  const { waiting } = registration
+  if (!waiting) { // another tab has activated it
     location.reload()
-  })
-  waiting?.postMessage('take over')
+    return
+  }
+  const timer = setInterval(() => void replace(registration).catch(() => undefined), patience) // tried again without a network
+  navigator.serviceWorker.addEventListener('controllerchange', () => {
+    clearInterval(timer)
+    location.reload()
+  }, { once: true })
+  waiting.postMessage('take over')
+}
+
+/** Reloads the page from the server, without the worker unless the new release has become active. It fails without a network. */
+async function replace(registered?: ServiceWorkerRegistration): Promise<void> {
+  if (registered?.waiting) {
+    await registered.update() // fails without a network
+    await registered.unregister()
+  }
+  location.reload()
 }
