@@ -504,6 +504,54 @@ func TestBatch_attempts_of_a_paid_order(t *testing.T) {
 	}
 }
 
+// The end of an order ends its attempts that have no page. Money that arrives for one of them is applied or refunded as if
+// it had a page.
+func TestBatch_attempts_of_an_ended_order(t *testing.T) {
+	const open, canceled, expire = payment.Redirected, payment.Canceled, " pass:1m end:EXPIRED "
+	for _, c := range []struct {
+		name, story string
+		a, b        payment.State // of the attempts a-a and b
+		order       ordering.PaymentStatus
+		reason      payment.RefundReason // of the only refund; empty for none
+	}{
+		{"canceled by the guest", "try:b end:USER_CANCELED", canceled, canceled, ordering.PaymentCanceled, ""},
+		{"canceled by the staff", "try:b end:STAFF_CANCELED", canceled, canceled, ordering.PaymentCanceled, ""},
+		{"expired", "try:b" + expire, canceled, canceled, ordering.PaymentCanceled, ""},
+		{"one with a page", "redirect:1 try:b" + expire, open, canceled, ordering.PaymentCanceled, ""},
+		{"one that failed", "redirect:1 said:FAILED try:b" + expire, payment.Failed, canceled, ordering.PaymentCanceled, ""},
+		{
+			"one that may capture", "try:b redirect:1 confirm pass:300s end:EXPIRED", payment.Confirming, canceled,
+			ordering.PaymentCanceled, "",
+		},
+		{"page after the end", "try:b end:USER_CANCELED redirectB:2", canceled, canceled, ordering.PaymentCanceled, ""},
+		{"repeated end", "try:b end:USER_CANCELED then end:USER_CANCELED", canceled, canceled, ordering.PaymentCanceled, ""},
+		{"success after the cancellation", "try:b end:USER_CANCELED said:PAID", payment.Paid, canceled, ordering.RefundDue, payment.LateCanceled},
+		{"success on a later day", "try:b" + expire + "late:PAID", payment.Paid, canceled, ordering.RefundDue, payment.LateClosed},
+		{"success after the expiry", "try:b" + expire + "said:PAID", payment.Paid, canceled, ordering.Paid, ""},
+		{"two successes", "try:b" + expire + "said:PAID saidB:PAID", payment.Paid, payment.Paid, ordering.Paid, payment.PaidTwice},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPaymentStory(t, c.story)
+			a, b := p.attempt("a-a"), p.attempt("b")
+			if a.State != c.a || b.State != c.b || p.order().PaymentStatus != c.order {
+				t.Errorf("attempts %s and %s of an order that is %s, want %s and %s, %s",
+					a.State, b.State, p.order().PaymentStatus, c.a, c.b, c.order)
+			}
+			if b.SettledAt.IsZero() || !b.CheckAt.IsZero() || p.b.ChangedAttempts["b"].State != c.b {
+				t.Errorf("attempt %+v, want the time at which it ended, no check, and a row to be written", b)
+			}
+			var reasons []payment.RefundReason
+			for _, r := range p.b.RefundsByOrder["o-a"] {
+				reasons = append(reasons, r.Reason)
+			}
+			if c.reason != "" && (len(reasons) != 1 || reasons[0] != c.reason) || c.reason == "" && len(reasons) != 0 {
+				t.Errorf("refunds for %v, want %q", reasons, c.reason)
+			}
+			p.balanced()
+		})
+	}
+}
+
 // A discount cancels the attempts that wait for the old total. It leaves no attempt that counts as an open payment, and the
 // counter takes exactly the new total.
 func TestBatch_discount_and_attempts(t *testing.T) {

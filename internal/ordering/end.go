@@ -110,6 +110,7 @@ func (e *End) decide(b *Batch) Result {
 	}
 	b.transition(o.HoldID, stock.Held, stock.Released, string(e.Reason))
 	o.setCanceled(e.Reason, b.Now)
+	b.cancelCreated(o)
 	b.changed(o)
 	b.publish(event.OrderCanceled.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Canceled{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,

@@ -208,7 +208,8 @@ func TestReports_json(t *testing.T) {
 			{"hour":12,"phase":"SERVE","orders":1,"p50Ms":60000,"p90Ms":60000},
 			{"hour":12,"phase":"WHOLE","orders":1,"p50Ms":600000,"p90Ms":600000}]}`,
 		"payments": `{` + about + `,"attempts":[
-			{"method":"SANDBOX","state":"CREATED","number":2,"amount":2000},
+			{"method":"SANDBOX","state":"CANCELED","number":1,"amount":1000},
+			{"method":"SANDBOX","state":"CREATED","number":1,"amount":1000},
 			{"method":"SANDBOX","state":"FAILED","number":1,"amount":2000},
 			{"method":"SANDBOX","state":"PAID","number":1,"amount":4000}],
 			"failures":[{"method":"SANDBOX","result":"FAILED","code":"24","number":1}],
@@ -261,7 +262,8 @@ func TestReports_csv(t *testing.T) {
 		"members":  "date,daily,weekly,monthly,returning\r\n2026-02-01,1,2,3,0\r\n2026-02-28,2,3,4,1\r\n",
 		"quotas": "date,item_id,name,cap,held,sold,sell_through,sold_out_at,eighty_sixed\r\n" +
 			"2026-02-26,101,\"'=HYPERLINK(\"\"http://evil.example\"\")\",3,0,3,1.0000,2026-02-26T05:00:00Z,false\r\n2026-02-26,103,Dish,,0,0,,,true\r\n",
-		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CREATED,,2,2000,VND\r\n" +
+		"payments": "what,method,state,reason,number,amount,currency\r\npayment,SANDBOX,CANCELED,,1,1000,VND\r\n" +
+			"payment,SANDBOX,CREATED,,1,1000,VND\r\n" +
 			"payment,SANDBOX,FAILED,,1,2000,VND\r\npayment,SANDBOX,PAID,,1,4000,VND\r\nfailure,SANDBOX,FAILED,24,1,,\r\n" +
 			"refund,SANDBOX,DONE,STAFF,1,1000,VND\r\n",
 		"expired": "date,reason,orders,amount,abandoned,abandoned_amount,currency\r\n2026-02-26,EXPIRED,1,2000,1,2000,VND\r\n" +
