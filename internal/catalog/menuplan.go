@@ -270,7 +270,9 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 
 // planCopy returns the changes that put the items of one menu on another. Dishes are shared; only entries differ.
 func planCopy(from, to MenuState) MenuChange {
-	c := MenuChange{Source: "branch " + strconv.FormatInt(from.Branch.ID, 10), OptionsOf: from.VersionID}
+	c := MenuChange{
+		Source: "branch " + strconv.FormatInt(from.Branch.ID, 10), SourceBranch: from.Branch.Name, OptionsOf: from.VersionID,
+	}
 	keys, taken := keysOf(from), seq.Set(keysOf(to))
 	for i, it := range from.Items {
 		if !it.Listed {
@@ -359,6 +361,8 @@ type MenuChange struct {
 	Source     string       // the source of the import, for the audit log
 	Rows       bool         // the audit log gets an entry for each item, instead of one for the import
 	OptionsOf  int64        // the version from which the draft's dishes get their options; 0: they keep them
+
+	SourceBranch string // name of the branch whose menu is copied, for the audit log; empty for an import of a file
 }
 
 // CategoryWrite creates a category, or changes the names of one.

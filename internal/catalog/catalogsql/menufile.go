@@ -323,10 +323,14 @@ func (m *menuImport) record(ctx context.Context) error {
 	if m.change.Rows {
 		return auditsql.Record(ctx, m.tx, m.rowEntries()...)
 	}
+	note := importNote{
+		Source: m.change.Source, Created: m.change.Created, Updated: m.change.Updated, Draft: m.state.DraftID,
+	}
+	if m.change.SourceBranch != "" {
+		note.SourceBranch, note.TargetBranch = m.change.SourceBranch, m.state.Branch.Name
+	}
 	return auditsql.Record(ctx, m.tx,
-		auditEntry(m.by, m.now, audit.ActionMenuImported, "menu", m.state.MenuID, m.state.Branch.ID).WithAfter(importNote{
-			m.change.Source, m.change.Created, m.change.Updated, m.state.DraftID,
-		}))
+		auditEntry(m.by, m.now, audit.ActionMenuImported, "menu", m.state.MenuID, m.state.Branch.ID).WithAfter(note))
 }
 
 // rowEntries returns the audit entries that editing the dishes and the draft one by one would write.
@@ -364,6 +368,10 @@ type importNote struct {
 	Created int    `json:"created"`
 	Updated int    `json:"updated"`
 	Draft   int64  `json:"menuVersion,omitempty"`
+
+	// Names of the branches of a copy as they were then; empty for a file and in older entries.
+	SourceBranch string `json:"sourceBranch,omitempty"`
+	TargetBranch string `json:"targetBranch,omitempty"`
 }
 
 func (m *menuImport) writeImages(ctx context.Context, images []catalog.Image) error {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -319,6 +320,17 @@ func TestMenuFiles_copy(t *testing.T) {
 		}
 		if got := exported(t, s, branch, menufile.CSV); !strings.Contains(got, "Phở bò") {
 			t.Error(got)
+		}
+		entries, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
+			Action: audit.ActionMenuImported, EveryBranch: true, To: now.AddDate(1, 0, 0), Limit: 10,
+		})
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("audit log = %v, %v, want an entry of the copy", entries, err)
+		}
+		var note struct{ Source, SourceBranch, TargetBranch string }
+		testenv.NoError(t, json.Unmarshal([]byte(entries[0].After), &note))
+		if want := testenv.Must(s.Branch(t.Context(), branchID))(t).Name; note.Source != "branch 1" || note.SourceBranch != want || note.TargetBranch != "Quán Hoa" {
+			t.Errorf("audit log = %+v, want from %s to Quán Hoa", note, want)
 		}
 	})
 }

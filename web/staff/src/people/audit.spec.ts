@@ -63,6 +63,16 @@ test('the sentence of a price change contains the old and the new price', async 
   expect(said(null, { menuItem: 3, price: 70_000 })).toBe('Lan changed a draft of Menu') // older entries do not name the dish
 })
 
+test('the sentence of a copied menu contains both branches', async () => {
+  await changeLanguage('en')
+  const e = { action: 'menu_imported', actor: 'user:7', actorName: 'Lan', subject: 'menu:2', subjectNames: { und: 'Lunch' } }
+  const said = (after: unknown) => sentenceOf({ ...e, after }, sentences['./sentences/en.json'])
+  expect(said({ source: 'branch 1', sourceBranch: 'Old Quarter', targetBranch: 'West Lake' }))
+    .toBe('Lan copied the menu Lunch from Old Quarter to West Lake')
+  expect(said({ source: 'branch 1' })).toBe('Lan imported the menu Lunch') // older entries do not name the branches
+  expect(said({ source: 'file' })).toBe('Lan imported the menu Lunch')
+})
+
 test('the names of actions follow the language', async () => {
   const scope = effectScope()
   onTestFinished(() => {

@@ -57,10 +57,17 @@ function priceSentence(e: Said, currency: string): string | undefined {
   return was ? t('people.audit_price', { ...values, from: money(was.price, currency) }) : t('people.audit_listed', values)
 }
 
+/** The sentence of a copied menu with both branches; undefined for other entries and for old ones that do not name them. */
+function copySentence(e: Said): string | undefined {
+  const { sourceBranch, targetBranch } = (e.after ?? {}) as { sourceBranch?: unknown; targetBranch?: unknown }
+  if (e.action !== 'menu_imported' || typeof sourceBranch !== 'string' || typeof targetBranch !== 'string') return undefined
+  return t('people.audit_copied', { actor: actorOf(e), menu: subjectOf(e), from: sourceBranch, to: targetBranch })
+}
+
 /** The sentence of an entry, or the name of its action without one. */
 export function sentenceOf(e: Said, all: Record<string, string> = {}, actions: Record<string, string> = {}, currency = ''): string {
-  const price = currency ? priceSentence(e, currency) : undefined
-  if (price) return price
+  const detailed = copySentence(e) ?? (currency ? priceSentence(e, currency) : undefined)
+  if (detailed) return detailed
   const values: Record<string, string> = { actor: actorOf(e), subject: subjectOf(e) }
   return (all[e.action] ?? actions[e.action] ?? e.action).replace(/\{(actor|subject)\}/g, (_, name: string) => values[name] ?? '')
 }
