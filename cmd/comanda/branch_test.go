@@ -8,7 +8,7 @@ import (
 	"comanda/internal/catalog"
 )
 
-// A branch without a country, such as those of the demo, has a dash in its column.
+// A branch without a country has a dash in its column.
 func TestPrintBranches(t *testing.T) {
 	var b strings.Builder
 	printBranches(&b, []catalog.Branch{

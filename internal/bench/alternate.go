@@ -42,6 +42,7 @@ func (s *session) besideEcho(ctx context.Context) (err error) {
 	menu := func(want int, headers ...string) load.Plan {
 		return load.Plan{Conns: slices.Min(s.Conns), Want: want, Requests: s.product.menus(headers...)}
 	}
+	// Each round repeats the keys of the one before. A refused order leaves nothing under its key, so it is refused alike.
 	loads, over, err := s.alternate(ctx, echo, refused, menu(http.StatusOK), menu(http.StatusOK, "Accept-Encoding", "gzip"),
 		menu(http.StatusNotModified, "If-None-Match", s.product.etag))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"comanda/internal/bench/load"
 )
 
-// ask runs one measurement against the product. All measurements have the same duration and warm-up,
-// so their results can be compared.
+// ask runs one measurement against the product. All measurements have the same duration and warm-up, so their results can be
+// compared.
 func (s *session) ask(ctx context.Context, p load.Plan) (Load, error) {
 	p.Target, p.Warmup, p.Duration = s.target, s.warmup(), s.Duration
 	r, err := load.Run(ctx, p)

@@ -47,7 +47,7 @@ func (s *session) notices(ctx context.Context) error {
 	// A second earlier, because the server's clock may be behind this one. All attempts of earlier rounds are paid.
 	startMillis := s.db.Now().Add(-time.Second).UnixMilli()
 	for round := range 1 + noticeRounds {
-		err := s.sendRound(ctx, &fills, http.StatusCreated, p.placed("VNPAY", fmt.Sprint(name, "-f", round), n, 1))
+		err := s.sendRound(ctx, &fills, http.StatusCreated, p.orderRequests("VNPAY", fmt.Sprint(name, "-f", round), n, 1))
 		if err != nil {
 			return err
 		}
@@ -58,15 +58,17 @@ func (s *session) notices(ctx context.Context) error {
 		if len(owed) != n {
 			return fmt.Errorf("%d orders await payment by VNPay, want %d", len(owed), n)
 		}
-		reached := [3]roundsSum{}
-		for i, requests := range [][]func() []byte{
-			p.notices(s.VNPay, owed), p.notices(s.VNPay, owed), p.placed("COUNTER", fmt.Sprint(name, "-o", round), n, lineCount),
+		var paid, repeated, placed roundsSum
+		for _, part := range []struct {
+			*roundsSum
+			want     int
+			requests []func() []byte
+		}{
+			{&paid, http.StatusOK, p.notices(s.VNPay, owed)},
+			{&repeated, http.StatusOK, p.notices(s.VNPay, owed)},
+			{&placed, http.StatusCreated, p.orderRequests("COUNTER", fmt.Sprint(name, "-o", round), n, lineCount)},
 		} {
-			want := http.StatusOK
-			if i == 2 {
-				want = http.StatusCreated
-			}
-			if err := s.sendRound(ctx, &reached[i], want, requests); err != nil {
+			if err := s.sendRound(ctx, part.roundsSum, part.want, part.requests); err != nil {
 				return err
 			}
 		}
@@ -79,10 +81,10 @@ func (s *session) notices(ctx context.Context) error {
 			}
 			continue
 		}
-		ratios = append(ratios, reached[0].PerSecond()/reached[2].PerSecond())
-		for i, sum := range []*roundsSum{&first, &again, &orders} {
-			sum.add(reached[i])
-		}
+		ratios = append(ratios, paid.PerSecond()/placed.PerSecond())
+		first.add(paid)
+		again.add(repeated)
+		orders.add(placed)
 	}
 	s.report.Notices = &NoticeLoads{
 		Rounds: len(ratios), First: first.result(), Again: again.result(), Orders: orders.result(), Ratio: median(ratios),
@@ -90,8 +92,8 @@ func (s *session) notices(ctx context.Context) error {
 	return nil
 }
 
-// placed returns n orders of so many lines each, divided among the connections.
-func (p *product) placed(method, run string, n, lines int) []func() []byte {
+// orderRequests returns n orders of so many lines each, divided among the connections.
+func (p *product) orderRequests(method, run string, n, lines int) []func() []byte {
 	return shared(min(p.conns, n), n, func(i int) []byte {
 		dishes := make([]string, lines)
 		for l := range dishes {
