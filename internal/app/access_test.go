@@ -149,6 +149,7 @@ func (f *fixture) secondProcess() *fixture {
 
 // A permission revoked in one process is invalid there immediately, and in other processes within five seconds.
 func TestAccess_takesEffectEverywhere(t *testing.T) {
+	t.Parallel()
 	f := newFixtureWith(t, map[string]string{
 		"COMANDA_DATABASE_URL": sqldbtest.PostgresURL(t), "COMANDA_REDIS_URL": "redis://" + testenv.RedisServer(t).Addr(),
 	})

@@ -40,6 +40,7 @@ func searchedToday(t *testing.T, db *sqldb.DB, b catalog.Branch, date string) (n
 
 // A process adds views and searches to SQL while it runs and when it stops.
 func TestViews_of_a_process(t *testing.T) {
+	t.Parallel()
 	p := startProcess(t, nil, API)
 	k := p.core
 	testenv.NoError(t, demo.Load(t.Context(), k.DB))
@@ -87,6 +88,7 @@ func (f *fixture) sellDishes(items string) {
 // rankings and histories. Two processes share a PostgreSQL and a Redis. Each row is read by the person whom it is for, and again
 // after FLUSHALL.
 func TestReference_views(t *testing.T) {
+	t.Parallel()
 	redis := testenv.RedisServer(t)
 	a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	a.createUsers()

@@ -52,11 +52,14 @@ var backdate = sqldb.Load(fstest.MapFS{"backdate.sql": {Data: []byte(`UPDATE ord
 // TestReference_caches goes through the rows of redis-key-naming.md (001) about caches. A value is computed once, is read by the
 // other process too, and follows a change that either of them makes.
 func TestReference_caches(t *testing.T) {
+	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
 		f := newFixture(t)
 		testCaches(t, f, f)
 	})
 	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
 		redis := testenv.RedisServer(t)
 		a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 		a.createUsers()

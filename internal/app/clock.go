@@ -40,6 +40,9 @@ func (k *Core) clockLoop() worker.Loop {
 // might be wrong.
 func awaitClock(c *clock.Clock) func(context.Context) {
 	return func(ctx context.Context) {
+		if c.Reliable() {
+			return // nearly always: no timer is needed
+		}
 		ctx, cancel := context.WithTimeout(ctx, clockWait)
 		defer cancel()
 		_ = c.Await(ctx) // on a time-out the request continues with the current time

@@ -26,7 +26,6 @@ const (
 // twoProcesses starts two processes on one PostgreSQL database. redis has the Redis address of each.
 func twoProcesses(t *testing.T, look time.Duration, redis ...string) (a, b *fixture) {
 	t.Helper()
-	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	database := sqldbtest.PostgresURL(t)
 	all := make([]*fixture, len(redis))
 	for i, addr := range redis {
@@ -135,6 +134,7 @@ func has(key, value string) func(map[string]any) bool {
 
 // A change in one process reaches the other's streams long before they poll.
 func TestLive_processes_notify_each_other(t *testing.T) {
+	t.Parallel()
 	redis := testenv.RedisServer(t)
 	a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	a.sell(9)
@@ -167,6 +167,7 @@ func TestLive_processes_notify_each_other(t *testing.T) {
 
 // A process that was disconnected from Redis polls after reconnecting, and so misses no change made in between.
 func TestLive_cut_off(t *testing.T) {
+	t.Parallel()
 	redis := testenv.RedisServer(t)
 	proxy := testenv.NewProxy(t, redis.Addr())
 	a, b := twoProcesses(t, seldom, redis.Addr(), proxy.Addr())
@@ -182,6 +183,7 @@ func TestLive_cut_off(t *testing.T) {
 // Without Redis processes do not notify each other. No request fails because of it, and streams poll at their short
 // intervals from then on.
 func TestLive_without_redis(t *testing.T) {
+	t.Parallel()
 	redis := testenv.RedisServer(t)
 	a, b := twoProcesses(t, 0, redis.Addr(), redis.Addr())
 	testenv.Eventually(t, soon, b.core.notified)
@@ -203,6 +205,7 @@ func TestLive_alone(t *testing.T) {
 // A command beside a process with its own store notifies no one. Guests see its changes of the menu long before their
 // streams poll, because the menu is read for all of them.
 func TestLive_command(t *testing.T) {
+	t.Parallel()
 	f := newFixtureWith(t, map[string]string{"COMANDA_STREAM_LOOK": seldom.String()})
 	menu := f.follow("guest", "/cis/branch/1/availability/events")
 	for _, n := range []int64{5, 3} {

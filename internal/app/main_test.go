@@ -13,6 +13,10 @@ import (
 
 func TestMain(m *testing.M) {
 	account.DefaultArgon2Params = accounttest.FastParams // package account tests the real cost of a password
+	// Set once, because a test that sets a variable cannot run in parallel.
+	if err := os.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -60,7 +60,6 @@ func newFixture(t *testing.T) *fixture {
 // newFixtureWith starts a process with some settings.
 func newFixtureWith(t *testing.T, settings map[string]string) *fixture {
 	t.Helper()
-	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	environment := map[string]string{
 		"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0", "COMANDA_SANDBOX_PAYMENTS": "on",
 		"COMANDA_SERVICE_TOKEN": matrixToken, "COMANDA_LIMITS": "off", "COMANDA_SIMULATORS": "on",
@@ -462,6 +461,7 @@ var classes = map[byte]func(status int) bool{
 // TestMatrix requests every route as every principal and compares the answers with the table. It fails for a route that
 // is not in the table, so that its author decides who may use it.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	if r := f.ask("owner", "PATCH", "/api/branches/1", `{"sharedCart":true}`); r.status != http.StatusOK {
 		t.Fatal("the tables do not share carts: ", r.refusal())

@@ -190,6 +190,7 @@ func (f *fixture) test(principal, subject string) (a testAnswer) {
 
 // The message goes to the account's own address, in the language of the request.
 func TestTesters_mail(t *testing.T) {
+	t.Parallel()
 	server := mailtest.Start(t, "127.0.0.1:0", "house", testerSecret)
 	refusing := mailtest.New(t)
 	refusing.Reply("RCPT", "550 5.7.1 your password is "+testerSecret)
@@ -278,7 +279,6 @@ func TestTesters_mail_sender(t *testing.T) {
 
 // An account may test six times at once, and every ten seconds after that.
 func TestTesters_limit(t *testing.T) {
-	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
 	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
 		"", nil))(t)
 	f := (&fixture{t: t}).withConfig(c)

@@ -31,6 +31,7 @@ func TestRun(t *testing.T) {
 			continue // each measurement is the same on both
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // half of the time the measurements wait, for servers and for the clock
 			h := open(t)
 			var steps []string
 			h.Progress = func(i, n int, step string) {
