@@ -17,6 +17,9 @@ GOBUILD := go build -buildvcs=$(STAMP) -ldflags '-s -w -X comanda/internal/telem
 # Every build has the same flags, so that all builds share one cache. With -trimpath, other clones share it too.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false -trimpath
 
+# Without C the binary is static: it runs on every Linux of its processor, whatever C library that has.
+export CGO_ENABLED ?= 0
+
 # One document per line of `comanda docs`.
 DOCUMENTS := openapi=openapi.yaml events=events.md keys=keyspace.md configuration=configuration.md
 

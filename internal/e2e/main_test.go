@@ -41,6 +41,7 @@ func run(m *testing.M) int {
 func build(path, tags string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags="+tags,
 		"-o", path, "comanda/cmd/comanda")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
