@@ -75,8 +75,11 @@ func (r *Reservations) adjust(
 	if outcome == stock.Applied || a.ClientTxnID != "" { // recorded even without a change, so that a repetition finds it
 		queueAdjustment(tx, by, a, level, available-before.Left(), now)
 	}
-	if outcome == stock.Applied {
+	switch {
+	case outcome == stock.Applied:
 		err = r.queueCounted(tx, balances, key, now)
+	case made:
+		err = r.queueCap(tx, count, key, now)
 	}
 	if err != nil || outcome == stock.AlreadyApplied && !made {
 		return level, err
@@ -95,12 +98,18 @@ func entryOf(by authz.Actor, a stock.Adjustment, before, after int64, now time.T
 		WithAfter(map[string]any{"available": after, "kind": a.Kind, "note": a.Note})
 }
 
-// queueCounted writes the changes of one item and, after the commit, passes them to the admission cache. The cache
-// receives the new sum and not the difference, so applying it twice does no harm.
+// queueCounted writes the changes of one item and, after the commit, passes them to the admission cache.
 func (r *Reservations) queueCounted(tx sqldb.Tx, balances *stock.Balances, key stock.Key, now time.Time) error {
 	QueueDeltas(tx, balances)
 	outbox.Queue(tx, balances.LowStockEvents(now))
 	count, _ := balances.Count(key)
+	return r.queueCap(tx, count, key, now)
+}
+
+// queueCap passes the sum of an item's units to the admission cache after the commit. It is the new sum and not the
+// difference, so applying it twice does no harm. A new item is passed on too: one that only SQL has is a difference, for
+// which Reconcile rebuilds the whole scope.
+func (r *Reservations) queueCap(tx sqldb.Tx, count stock.Count, key stock.Key, now time.Time) error {
 	ops := []stock.Op{{Kind: stock.OpCap, Hold: stock.Hold{
 		Scope: key.Scope, Lines: []stock.Line{{Item: key.Item, Qty: count.Cap}},
 	}}}

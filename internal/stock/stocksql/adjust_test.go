@@ -49,6 +49,21 @@ func TestReservations_Adjust(t *testing.T) {
 	})
 }
 
+// A new item without units reaches the cache, so that Reconcile finds no difference.
+func TestReservations_new_item_is_cached(t *testing.T) {
+	eachFixture(t, func(s *fixture) {
+		s.receive("rice", 10)
+		s.awaitBuilt()
+		testenv.NoError(t, s.reservations.Add(t.Context(), syncer, stock.Item{Branch: s.branch, SKU: "tea", LowAt: stock.NoAlarm}))
+		testenv.Must(s.second.reservations.Adjust(t.Context(), syncer, stock.Adjustment{
+			Branch: s.branch, SKU: "eggs", Kind: stock.Counted, Create: true,
+		}))(t)
+		built := s.epoch()
+		s.wantCacheEqual()
+		testenv.Equal(t, s.epoch(), built)
+	})
+}
+
 // Concurrent adjustments and reservations lose no units.
 func TestReservations_Adjust_races(t *testing.T) {
 	eachFixture(t, func(s *fixture) {

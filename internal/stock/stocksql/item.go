@@ -58,6 +58,10 @@ func (r *Reservations) Add(ctx context.Context, by authz.Actor, t stock.Item) er
 		}
 		t.ID = found[0].ID
 		update(tx, t, now)
+		key := stock.Key{Scope: stock.StockScope(t.Branch), Item: t.ID}
+		if err := r.queueCap(tx, stock.Count{Item: t.ID}, key, now); err != nil {
+			return err
+		}
 		return auditsql.Record(ctx, tx,
 			audit.NewEntry(by, now, audit.ActionStockEdited, "stockItem", t.SKU, t.Branch).WithAfter(auditText(t)))
 	})
