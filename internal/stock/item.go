@@ -34,9 +34,10 @@ const NoAlarm int64 = -1
 const MaxExternalID = 64
 
 // ValidateExternalID returns a fault for an id that no item or reservation may have. External ids are part of keys,
-// paths and messages, so only characters that need no escaping anywhere are accepted.
+// paths and messages, so only characters that need no escaping anywhere are accepted. "." and ".." are refused: clients
+// and servers remove such segments from paths, so no request could name the item or reservation.
 func ValidateExternalID(field, id string) error {
-	ok := id != "" && len(id) <= MaxExternalID
+	ok := id != "" && id != "." && id != ".." && len(id) <= MaxExternalID
 	for i := 0; ok && i < len(id); i++ {
 		c := id[i]
 		ok = '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || c == '_' || c == '-'
@@ -44,7 +45,7 @@ func ValidateExternalID(field, id string) error {
 	if ok {
 		return nil
 	}
-	const rule = "%s must have 1 to %d letters, digits, dots, hyphens or underscores."
+	const rule = "%s must have 1 to %d letters, digits, dots, hyphens or underscores, and not be . or .. alone."
 	return fault.Newf(fault.Invalid, "invalid", rule, field, MaxExternalID).With("field", field)
 }
 

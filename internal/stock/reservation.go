@@ -137,7 +137,7 @@ type CommandResult struct {
 var (
 	ErrBranchNotFound      = fault.New(fault.NotFound, "branch_not_found", "Branch not found.")
 	ErrItemNotFound        = fault.New(fault.NotFound, "item_not_found", "Stock item not found in this branch.")
-	ErrInsufficientStock   = fault.New(fault.SoldOut, "insufficient_stock", "Not enough stock. Nothing was reserved.")
+	ErrInsufficientStock   = fault.New(fault.SoldOut, "insufficient_stock", "Not enough stock. Nothing was changed.")
 	ErrReservationEnded    = fault.New(fault.Conflict, "terminal", "This reservation has ended. Use a new id.")
 	ErrReservationNotFound = fault.New(fault.NotFound, "reservation_not_found", "Reservation not found.")
 	ErrAlreadyConfirmed    = fault.New(fault.Conflict, "already_confirmed", "A confirmed reservation can only be returned.")
