@@ -95,12 +95,17 @@ func TestLists(t *testing.T) {
 	}
 
 	for path, want := range map[string]string{
-		"/api/orders":                          "invalid",
-		"/api/orders?branchId=1&q=nonsense":    "invalid_number",
-		"/api/orders?branchId=1&size=101":      "invalid",
-		"/api/orders?branchId=1&status=EATEN":  "invalid",
-		"/api/payments?branchId=1&state=STUCK": "invalid",
-		"/api/payments?branchId=x":             "invalid",
+		"/api/orders":                                            "invalid",
+		"/api/orders?branchId=1&q=nonsense":                      "invalid_number",
+		"/api/orders?branchId=1&size=101":                        "invalid",
+		"/api/orders?branchId=1&status=EATEN":                    "invalid",
+		"/api/orders?branchId=1&bizDate=2026-02-30":              "invalid",
+		"/api/orders?branchId=1&bizDate=26-02-2026":              "invalid",
+		"/api/payments?branchId=1&state=STUCK":                   "invalid",
+		"/api/payments?branchId=x":                               "invalid",
+		"/api/payments?branchId=1&from=2026-02-30":               "invalid",
+		"/api/payments?branchId=1&to=2026-13-01":                 "invalid",
+		"/api/payments?branchId=1&from=2026-02-02&to=2026-02-01": "invalid",
 	} {
 		if status, body := ask(path); status != http.StatusUnprocessableEntity || body["code"] != want {
 			t.Errorf("GET %s: status %d, code %v, want 422 %s", path, status, body["code"], want)

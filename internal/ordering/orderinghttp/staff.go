@@ -275,7 +275,7 @@ func Lists(a *httpapi.API, listing Listing) {
 
 type staffOrdersInput struct {
 	BranchID      string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	BizDate       string `query:"bizDate" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"If omitted, all of them."`
+	BizDate       string `query:"bizDate" format:"date" doc:"If omitted, all of them."`
 	Status        string `query:"status" enum:"PLACED,ACCEPTED,PREPARING,READY,SERVED,COMPLETED,CANCELED"`
 	PaymentStatus string `query:"paymentStatus" enum:"UNPAID,CONFIRMING,PAID,CANCELED,REFUND_DUE,REFUNDED"`
 	CancelReason  string `query:"cancelReason" enum:"USER_CANCELED,STAFF_CANCELED,EXPIRED"`
@@ -349,8 +349,8 @@ func searchOf(ctx context.Context, text string) *ordering.Search {
 
 type staffPaymentsInput struct {
 	BranchID string `query:"branchId" required:"true" pattern:"^[1-9][0-9]{0,17}$"`
-	From     string `query:"from" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The first business date of the orders."`
-	To       string `query:"to" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$" doc:"The last business date, inclusive."`
+	From     string `query:"from" format:"date" doc:"The first business date of the orders."`
+	To       string `query:"to" format:"date" doc:"The last business date, inclusive."`
 	Method   string `query:"method" text:"exact" maxLength:"20" doc:"COUNTER, VNPAY, LINEPAY or SANDBOX."`
 	State    string `query:"state" enum:"CREATED,REDIRECTED,CONFIRMING,UNKNOWN,REVIEW,PAID,FAILED,CANCELED"`
 	httpapi.ShortPaging
@@ -369,6 +369,10 @@ func (l lists) payments(ctx context.Context, in *staffPaymentsInput) (httpapi.Li
 	branch, err := branchOf(ctx, in.BranchID)
 	if err != nil {
 		return httpapi.Listed[staffPayment]{}, err
+	}
+	if in.From != "" && in.To != "" && in.To < in.From { // dates have a fixed length, so comparing their texts orders them
+		return httpapi.Listed[staffPayment]{}, fault.New(fault.Invalid, "invalid", "The last date is before the first.").
+			With("field", "to")
 	}
 	page, total, err := l.listing.ListedAttempts(ctx, ordering.AttemptFilter{
 		Branch: branch, Dates: ordering.Dates{From: in.From, To: in.To}, Method: payment.Method(in.Method),
