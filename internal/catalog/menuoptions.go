@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
+	"comanda/internal/fault"
 	"comanda/internal/menufile"
 	"comanda/internal/seq"
 )
@@ -94,8 +96,8 @@ func wrongUses(uses []GroupUse) string {
 	if err == nil {
 		err = CheckKinds(groups)
 	}
-	if err != nil {
-		return err.Error()
+	if f, ok := errors.AsType[*fault.Error](err); ok { // both return faults only
+		return f.Detail
 	}
 	// No option of a file stands for a menu item, so no item contains itself.
 	if problems := groupProblems(-1, groups); len(problems) > 0 {
@@ -109,6 +111,8 @@ func ruleSentence(code string) string {
 	switch code {
 	case ProblemMin:
 		return "A group asks for more options than it has."
+	case ProblemDefaults:
+		return "A group has more defaults than guests may choose."
 	case ProblemFree:
 		return "Options of a group with free ones need one price."
 	case ProblemCredit:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"comanda/internal/fault"
+	"comanda/internal/seq"
 )
 
 // maxItemGroups limits the groups of one item, those of its options included.
@@ -111,12 +112,13 @@ type GroupProblem struct {
 
 // The codes of problems.
 const (
-	ProblemMin     = "min_above_active"      // fewer units can be chosen than the minimum
-	ProblemFree    = "free_unequal_prices"   // which of the options are free would be open
-	ProblemCredit  = "free_with_credit"      // as above
-	ProblemItself  = "combo_contains_itself" // the item would take its own quota twice
-	ProblemTooDeep = "too_deep"              // a third level, or a size on the second one
-	ProblemSize    = "size_twice"            // two prices would replace that of the dish
+	ProblemMin      = "min_above_active"      // fewer units can be chosen than the minimum
+	ProblemDefaults = "defaults_above_max"    // what phones choose beforehand would be refused
+	ProblemFree     = "free_unequal_prices"   // which of the options are free would be open
+	ProblemCredit   = "free_with_credit"      // as above
+	ProblemItself   = "combo_contains_itself" // the item would take its own quota twice
+	ProblemTooDeep  = "too_deep"              // a third level, or a size on the second one
+	ProblemSize     = "size_twice"            // two prices would replace that of the dish
 )
 
 // ErrIncomplete refuses to publish a draft. It carries problems.
@@ -138,6 +140,10 @@ func groupProblems(item int64, groups []VersionGroup) (problems []GroupProblem) 
 		active := activeOf(g.Options)
 		if int64(len(active))*g.MaxEach < g.Min {
 			add(ProblemMin)
+		}
+		defaults := seq.Filter(active, func(o VersionOption) bool { return o.Default })
+		if g.Max != nil && int64(len(defaults)) > *g.Max {
+			add(ProblemDefaults)
 		}
 		if g.Free > 0 && slices.ContainsFunc(active, func(o VersionOption) bool { return o.Price != active[0].Price }) {
 			add(ProblemFree)

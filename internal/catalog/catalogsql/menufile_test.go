@@ -686,11 +686,14 @@ func TestMenuFiles_options(t *testing.T) {
 		for text, want := range map[string]menufile.ProblemCode{
 			"Món chính (combo): Phở bò = 1k": menufile.OptionsFixed, "A (3): B": menufile.OptionsWrong,
 			"A (size): M = 1k | B (size): L = 2k": menufile.OptionsWrong, "A (1, free 1): B = 1k; C = 2k": menufile.OptionsWrong,
+			"A (0-1): B *; C *": menufile.OptionsWrong, "A (each 21): B": menufile.OptionsWrong,
 			"A": menufile.OptionsUnreadable,
 		} {
 			r, err := menuFiles(s).Import(t.Context(), authz.System(), branch, []byte(head+`tea,Trà,Trà sữa,45k,"`+text+"\"\n"), publish)
 			if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != want || r.Problems[0].Column != "options" {
 				t.Errorf("%q: %+v, %v, want %s", text, r.Problems, err, want)
+			} else if strings.Contains(r.Problems[0].Message, "invalid") {
+				t.Errorf("%q: message %q has the code of a problem of the API", text, r.Problems[0].Message)
 			}
 		}
 		testenv.Equal(t, []int64{45000, 56000, 8000, 10000}, prices("Trà sữa"))

@@ -159,6 +159,12 @@ func TestStore_Publish_refuses_incomplete_groups(t *testing.T) {
 				g.Min = 4
 				return []catalog.VersionGroup{g}
 			}, problems(problem(item, l.toppings, "min_above_active"))},
+			"defaults": {item, func() []catalog.VersionGroup {
+				g, sizes := l.toppingGroup(0), l.sizeGroup()
+				g.Max, g.Options[0].Default, g.Options[1].Default, g.Options[1].Active = new(int64(1)), true, true, false
+				sizes.Options[0].Default, sizes.Options[1].Default = true, true
+				return []catalog.VersionGroup{g, sizes} // an inactive default is not on phones
+			}, problems(problem(item, l.sizes, "defaults_above_max"))},
 			"free": {item, func() []catalog.VersionGroup {
 				g := l.toppingGroup(0)
 				g.Free, g.Credit, g.Options[1].Active = 1, true, true

@@ -94,7 +94,7 @@ function limits(min: number, max: number | null): string {
   return max === null ? t('menu.rule_optional') : t('menu.rule_upTo', { max })
 }
 
-const known = ['min_above_active', 'free_unequal_prices', 'free_with_credit', 'combo_contains_itself', 'too_deep', 'size_twice']
+const known = ['min_above_active', 'defaults_above_max', 'free_unequal_prices', 'free_with_credit', 'combo_contains_itself', 'too_deep', 'size_twice']
 
 /** The text for a problem of a group. */
 export function problemText(code: string, group: string): string {
