@@ -85,14 +85,18 @@ func (m MenuSchedule) compile(c *Calendar) (*schedule, error) {
 	return s, nil
 }
 
+// maxYear is the last year that dates can have.
+const maxYear = 9999
+
 // limit limits the schedule to business dates, both included; empty: no limit. They begin and end with the business day, and
-// so after midnight. A period of the day before may last into the first one.
+// so after midnight. A period of the day before may last into the first one. 9999-12-31 is no limit: the date after it
+// has five digits, so its text would come before all others.
 func (s *schedule) limit(from, through string) {
 	if d, err := time.Parse(dateLayout, from); err == nil {
 		s.first, s.begin = d.AddDate(0, 0, -1).Format(dateLayout), s.calendar.boundary(d)
 	}
-	if d, err := time.Parse(dateLayout, through); err == nil {
-		next := d.AddDate(0, 0, 1)
+	d, err := time.Parse(dateLayout, through)
+	if next := d.AddDate(0, 0, 1); err == nil && next.Year() <= maxYear {
 		s.final, s.end = next.Format(dateLayout), s.calendar.boundary(next)
 	}
 }

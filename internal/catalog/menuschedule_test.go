@@ -72,6 +72,8 @@ func TestMenuSet_at(t *testing.T) {
 		"all hours begin with the business day":     {[]MenuSchedule{round}, "2026-12-24 03:59:59", map[int64]string{}, "2026-12-24 04:00:00"},
 		"all hours end with the business day":       {[]MenuSchedule{round}, "2026-12-25 03:59:59", map[int64]string{10: all}, "2026-12-25 04:00:00"},
 		"all hours are over":                        {[]MenuSchedule{round}, "2026-12-25 04:00:00", map[int64]string{}, none},
+		"until the last of all dates":               {[]MenuSchedule{{ThroughDate: "9999-12-31"}}, "2026-12-21 12:00:00", map[int64]string{10: all}, none},
+		"from the first of all dates":               {[]MenuSchedule{{FromDate: "0000-01-01"}}, "2026-12-21 12:00:00", map[int64]string{10: all}, none},
 		"a menu to pick up replaces for its orders": {[]MenuSchedule{{}, carry}, "2026-12-21 12:00:00", map[int64]string{10: "DINE_IN DELIVERY", 20: "PICKUP"}, none},
 	} {
 		t.Run(name, func(t *testing.T) {
