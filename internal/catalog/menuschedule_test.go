@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,6 +121,8 @@ func TestMenuSchedule_Check(t *testing.T) {
 			err := c.schedule.Check(testenv.Must(NewBranch(hanoi()))(t).Calendar())
 			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Invalid || f.Extra["field"] != c.field {
 				t.Errorf("got %v, want a refusal of %s", err, c.field)
+			} else if strings.Contains(strings.ToLower(f.Detail), "opening hours") {
+				t.Errorf("%q speaks of the branch, want a sentence about the menu", f.Detail)
 			}
 		})
 	}

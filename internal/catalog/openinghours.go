@@ -104,7 +104,7 @@ func spansOf(field string, periods []Period) ([]span, error) {
 		from, ok := minuteOfDay(p.From)
 		to, also := minuteOfDay(p.To)
 		if !ok || !also {
-			return nil, invalidHours(fmt.Sprintf("%s[%d]", field, i), "Opening hours are times such as 11:00.")
+			return nil, invalidHours(fmt.Sprintf("%s[%d]", field, i), "A period has times such as 11:00.")
 		}
 		if to <= from {
 			to += dayMinutes
@@ -164,7 +164,7 @@ func newSchedule(prefix string, h OpeningHours, c *Calendar) (*schedule, error) 
 	}
 	// A week without any period would close the branch permanently. There is a separate switch for that.
 	if s.weekly != nil && periods == 0 {
-		return nil, invalidHours(prefix+"weekly", "Opening hours need a period on at least one weekday.")
+		return nil, invalidHours(prefix+"weekly", "At least one weekday needs a period.")
 	}
 	if err := s.addExceptions(h.Exceptions); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (s *schedule) addExceptions(list []HoursException) error {
 func (s *schedule) checkOvernight(list []HoursException) error {
 	for n := range weekdays {
 		if s.weekly != nil && overlaps(s.weekly[time.Weekday(n)], s.weekly[time.Weekday((n+1)%7)]) {
-			return invalidHours(s.prefix+"weekly."+string(weekdays[n]), "A period runs into the opening hours of the next day.")
+			return invalidHours(s.prefix+"weekly."+string(weekdays[n]), "A period runs into those of the next day.")
 		}
 	}
 	for i, e := range list {
