@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"comanda/internal/account"
@@ -62,7 +64,7 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&h); err != nil {
-		return nil, err
+		return nil, jsonError(err)
 	}
 	if d.More() {
 		return nil, errors.New("there is more than one value")
@@ -91,6 +93,26 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 		}
 	}
 	return o, nil
+}
+
+// jsonError returns what is wrong with the JSON of a line in terms of the file. The decoder's texts name Go types.
+func jsonError(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if wrong.Field == "" {
+		return fmt.Errorf("an order is a JSON object, not %s", wrong.Value)
+	}
+	want := "a text"
+	switch wrong.Type.Kind() {
+	case reflect.Int64:
+		want = "a whole number"
+	case reflect.Slice, reflect.Struct:
+		want = "as in the example of --help"
+	default:
+	}
+	return fmt.Errorf("%s must be %s, not %s", wrong.Field, want, wrong.Value)
 }
 
 // branch returns a branch by its id in the file. It keeps found ones, because a file has many orders of few branches.
@@ -126,7 +148,7 @@ func historyOrderID(branch int64, h historyOrder) string {
 func (p *historyPass) setDate(o *Order, h historyOrder, b catalog.Branch) error {
 	calendar := b.Calendar()
 	if h.CreatedAt.IsZero() || h.CreatedAt.Year() < 1980 {
-		return errors.New("createdAt is missing")
+		return errors.New("createdAt is missing or before 1980")
 	}
 	own := calendar.BizDate(h.CreatedAt)
 	o.Scope = stock.Scope{Branch: b.ID, Date: h.BizDate}
@@ -135,7 +157,7 @@ func (p *historyPass) setDate(o *Order, h historyOrder, b catalog.Branch) error 
 	}
 	date, err := time.Parse(time.DateOnly, o.Scope.Date)
 	if err != nil {
-		return fmt.Errorf("bizDate %q is no date like 2026-02-26", h.BizDate)
+		return fmt.Errorf("bizDate %q is no date like 2026-02-26", o.Scope.Date)
 	}
 	at, _ := time.Parse(time.DateOnly, own)
 	if days := date.Sub(at).Hours() / 24; days < -1 || days > 1 {

@@ -309,6 +309,15 @@ func TestOrders_AuditPrices_imported(t *testing.T) {
 	})
 }
 
+// The byte order mark that some programs write at the beginning of a file is not part of the first order.
+func TestHistory_byte_order_mark(t *testing.T) {
+	_, run, im := history(t, sqldbtest.SQLite(t))
+	im.Check = true
+	if got := testenv.Must(run("\ufeff"+pastOrder("pos-1", paidFields), pastOrder("pos-2", paidFields)))(t); got.Orders != 2 {
+		t.Errorf("%+v, want 2 orders", got)
+	}
+}
+
 // Each invalid line is refused with its number, and nothing is written.
 func TestHistory_refuses(t *testing.T) {
 	db := sqldbtest.SQLite(t)
@@ -324,7 +333,13 @@ func TestHistory_refuses(t *testing.T) {
 	today := db.Now().UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct{ line, want string }{
 		"no JSON":               {`{`, "unexpected EOF"},
-		"unknown field":         {with(`"kind"`, `"tip":1,"kind"`), "tip"},
+		"unknown field":         {with(`"kind"`, `"tip":1,"kind"`), `Line 2: unknown field "tip"`},
+		"no object":             {`[]`, "Line 2: an order is a JSON object, not array"},
+		"text for a number":     {with(`130000`, `"130000"`), "Line 2: totalPrice must be a whole number, not string"},
+		"number for a text":     {with(`"branchId":"1"`, `"branchId":1`), "Line 2: branchId must be a text, not number"},
+		"number with a power":   {with(`130000`, `13e4`), "Line 2: totalPrice must be a whole number, not number 13e4"},
+		"number too large":      {with(`"quantity":2`, `"quantity":9223372036854775808`), "items.quantity must be a whole number"},
+		"text for items":        {ok[:strings.Index(ok, `"items"`)] + `"items":"pho"}`, "items must be as in the example of --help"},
 		"two values":            {ok + "{}", "more than one value"},
 		"id with a space":       {with(`"pos-1"`, `"pos 1"`), "id has"},
 		"same id twice":         {ok, "line 1"},
