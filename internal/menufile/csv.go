@@ -19,6 +19,9 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		return nil
 	}
 	raw = bytes.TrimPrefix(raw, bom)
+	if endsRowsWithReturns(raw) {
+		raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+	}
 	if line := wideAt(raw, separator(raw)); line > 0 {
 		r.addf(line, "", TooWide, "A row can have at most %d cells.", MaxColumns)
 		return nil
@@ -61,6 +64,24 @@ func readCSV(raw []byte, r *report) []sheetRow {
 		}
 		rows = append(rows, row)
 	}
+}
+
+// endsRowsWithReturns reports whether carriage returns without line feeds end the rows, as in "CSV (Macintosh)" of Excel.
+// Such a file may have line feeds inside quotes.
+func endsRowsWithReturns(raw []byte) (returns bool) {
+	quoted := false
+	for _, b := range raw {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '\n':
+			return false
+		case b == '\r':
+			returns = true
+		}
+	}
+	return returns
 }
 
 // maxSeparators limits the cells of a row before it is read. Programs may write many empty cells behind the columns; each

@@ -50,8 +50,10 @@ func TestRead_forms(t *testing.T) {
 			[]any{"pho-bo", "Phở", "Phở bò", "Bánh phở,\nthịt bò", 65000, 20, nil, "Pho", "Beef pho"},
 			[]any{nil, "Đồ uống", "Trà đá", nil, "5.000đ", nil, nil, "Drinks", "Iced tea"})
 	})
+	// Rows end with carriage returns, lines inside a cell with line feeds.
+	returns := strings.ReplaceAll(strings.ReplaceAll(commas, "\n", "\r"), "Bánh phở,\r", "Bánh phở,\n")
 	for name, raw := range map[string][]byte{
-		"commas": []byte(commas), "semicolons": []byte(semicolons), "other order": []byte(other), "workbook": book,
+		"commas": []byte(commas), "returns": []byte(returns), "semicolons": []byte(semicolons), "other order": []byte(other), "workbook": book,
 		"archive": archiveOf(t, "menu.csv", commas), "workbook in an archive": archiveOf(t, "a/menu.xlsx", string(book)),
 	} {
 		got, problems := Read(raw, vietnam)
