@@ -103,6 +103,16 @@ func (b Branch) Calendar() *Calendar { return b.calendar }
 // Offers reports whether the branch shows its menu in a locale.
 func (b Branch) Offers(l Locale) bool { return slices.Contains(b.Locales, l) }
 
+// cleanBranchName returns the stored form of a new name of a branch. Names that were stored before it existed may have
+// another form, so NewBranch, which also reads branches, does not call it.
+func cleanBranchName(name string) (string, error) {
+	cleaned, err := text.Line.Clean(name)
+	if err != nil {
+		return "", invalidIn("name", "The name of a branch "+err.Error()+".")
+	}
+	return cleaned, nil
+}
+
 // checkName validates a name that has one text for all locales.
 func checkName(what, name string) error {
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxName || !utf8.ValidString(name) {

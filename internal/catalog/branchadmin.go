@@ -75,7 +75,13 @@ func (e BranchEdit) concernsHouse(b Branch) bool {
 // apply returns the changed branch.
 func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	current := b
-	set(&b.Name, e.Name)
+	if e.Name != nil {
+		name, err := cleanBranchName(*e.Name)
+		if err != nil {
+			return b, err
+		}
+		b.Name = name
+	}
 	if e.Locales != nil {
 		if err := checkDistinct(e.Locales); err != nil {
 			return b, err
@@ -291,9 +297,13 @@ func (r NewBranchRequest) Branch() (Branch, error) {
 	if !r.Country.Valid() {
 		return Branch{}, ErrCountry
 	}
+	name, err := cleanBranchName(r.Name)
+	if err != nil {
+		return Branch{}, err
+	}
 	p, known := r.Country.Profile()
 	b := Branch{
-		Name: r.Name, Country: r.Country, Currency: r.Currency, Timezone: r.Timezone, DayStart: p.DayStart,
+		Name: name, Country: r.Country, Currency: r.Currency, Timezone: r.Timezone, DayStart: p.DayStart,
 		Locales: p.Locales, AutoClose: defaultAutoClose, Open: true, Revision: 1,
 	}
 	switch {
@@ -341,6 +351,10 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	if utf8.RuneCountInString(r.ClientTxnID) > maxClientID {
 		return Branch{}, invalid("clientTxnId must have 1 to %d characters.", maxClientID)
 	}
+	name, err := cleanBranchName(r.Name)
+	if err != nil {
+		return Branch{}, err
+	}
 	b, err := a.Branch(ctx, by, r.From)
 	if err != nil {
 		return Branch{}, err
@@ -349,7 +363,7 @@ func (a *BranchAdmin) Copy(ctx context.Context, by authz.Actor, menus *MenuFiles
 	if err != nil {
 		return Branch{}, err
 	}
-	b.Name, b.Open, b.Pause, b.RetiredAt, b.HasOrders, b.Revision = r.Name, true, nil, time.Time{}, false, 1
+	b.Name, b.Open, b.Pause, b.RetiredAt, b.HasOrders, b.Revision = name, true, nil, time.Time{}, false, 1
 	b.MailFrom, b.Slug = "", "" // both belong to the original
 	if b, err = NewBranch(b); err != nil {
 		return Branch{}, err

@@ -65,6 +65,27 @@ func TestBranchEdit_apply(t *testing.T) {
 	}
 }
 
+// Names from the command line and set-up files have not been checked before, as those of requests have.
+func TestBranch_names_are_one_line(t *testing.T) {
+	for name, want := range map[string]string{
+		" Huế ": "Huế", "a\nb": "must be a single line", "a\u202eb": "direction", "a\x1b[31m": "control characters", "a\xff": "UTF-8",
+	} {
+		made, err := NewBranchRequest{Name: name, Country: "VN"}.Branch()
+		edited, editErr := BranchEdit{Name: &name}.apply(testBranch(t), time.Now())
+		if want == "Huế" {
+			if made.Name != want || edited.Name != want || err != nil || editErr != nil {
+				t.Errorf("%q: %q, %v and %q, %v, want %q", name, made.Name, err, edited.Name, editErr, want)
+			}
+			continue
+		}
+		for _, err := range []error{err, editErr} {
+			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Invalid || !strings.Contains(f.Detail, want) {
+				t.Errorf("%q: error %v, want a refusal with %q", name, err, want)
+			}
+		}
+	}
+}
+
 // The first order fixes the currency, the time zone and the start of the business day.
 func TestBranchEdit_after_the_first_order(t *testing.T) {
 	noon := time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC)
