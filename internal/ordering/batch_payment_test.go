@@ -432,6 +432,7 @@ func TestBatch_money_is_balanced(t *testing.T) {
 		"redirect:1", "confirm", "try:b redirectB:2", "confirmB", "said:FAILED", "saidB:FAILED", "said:FAILED discount:10",
 		"saidB:FAILED discount:20", "discount:10", "discount", "said:UNKNOWN", "said:REVIEW", "said:PAID", "saidB:PAID", "short:PAID",
 		"counter", "pass:30s", "pass:60s end:EXPIRED", "end:USER_CANCELED", "refund:0", "refund:1000", "sent:DONE", "byhand:DONE",
+		"pass:27h", "asked:REDIRECTED", "asked:APPROVED",
 	}
 	testenv.SequencesOf(t, 2000)
 	rapid.Check(t, func(t *rapid.T) {
@@ -546,6 +547,80 @@ func TestBatch_attempts_of_an_ended_order(t *testing.T) {
 			}
 			if c.reason != "" && (len(reasons) != 1 || reasons[0] != c.reason) || c.reason == "" && len(reasons) != 0 {
 				t.Errorf("refunds for %v, want %q", reasons, c.reason)
+			}
+			p.balanced()
+		})
+	}
+}
+
+// An attempt for which its gateway has no result after 26 hours is given up, if its order cannot be paid any more. Late money is
+// still refunded, or applied if the day is not over.
+func TestBatch_attempts_without_a_result(t *testing.T) {
+	const (
+		canceled = "redirect:1 end:USER_CANCELED "
+		expired  = "redirect:1 pass:1m end:EXPIRED "
+		day      = "pass:27h "
+	)
+	for _, c := range []struct {
+		name, story string
+		attempt     payment.State
+		order       ordering.PaymentStatus
+		events      string // the verdicts
+		reason      payment.RefundReason
+	}{
+		{"canceled", canceled + day + "asked:REDIRECTED", payment.Canceled, ordering.PaymentCanceled, "CANCELED", ""},
+		{"expired", expired + day + "asked:REDIRECTED", payment.Canceled, ordering.PaymentCanceled, "CANCELED", ""},
+		{"approved and never captured", expired + day + "asked:APPROVED", payment.Canceled, ordering.PaymentCanceled, "CANCELED", ""},
+		{"paid otherwise", "redirect:1 counter " + day + "asked:REDIRECTED", payment.Canceled, ordering.Paid, "PAID CANCELED", ""},
+		{
+			"paid otherwise and refunded", "redirect:1 counter refund:0 " + day + "asked:REDIRECTED", payment.Canceled, ordering.Refunded,
+			"PAID CANCELED", "STAFF",
+		},
+		{"checked twice", canceled + day + "asked:REDIRECTED then asked:REDIRECTED", payment.Canceled, ordering.PaymentCanceled, "CANCELED", ""},
+		{"too early", canceled + "pass:26h asked:REDIRECTED", payment.Redirected, ordering.PaymentCanceled, "", ""},
+		{"still payable", "redirect:1 " + day + "asked:REDIRECTED", payment.Redirected, ordering.Unpaid, "", ""},
+		{"reported, not asked", canceled + day + "said:REDIRECTED", payment.Redirected, ordering.PaymentCanceled, "REPEATED", ""},
+		{"after a capture that moved nothing", "redirect:1 confirm pass:300s end:EXPIRED " + day + "asked:REDIRECTED", payment.Redirected,
+			ordering.PaymentCanceled, "REDIRECTED", ""},
+		{"and asked again", "redirect:1 confirm pass:300s end:EXPIRED " + day + "asked:REDIRECTED then asked:REDIRECTED", payment.Canceled,
+			ordering.PaymentCanceled, "REDIRECTED CANCELED", ""},
+		{"outcome unknown", "redirect:1 confirm said:UNKNOWN pass:300s end:EXPIRED " + day + "asked:APPROVED", payment.Unknown,
+			ordering.PaymentCanceled, "UNKNOWN", ""},
+		{"under review", "redirect:1 said:REVIEW end:USER_CANCELED " + day + "asked:REDIRECTED", payment.Review, ordering.PaymentCanceled,
+			"REVIEW", ""},
+		{"another amount", canceled + day + "short:REDIRECTED", payment.Redirected, ordering.PaymentCanceled, "AMOUNT_MISMATCH", ""},
+		{"then money for a canceled order", canceled + day + "asked:REDIRECTED late:PAID", payment.Paid, ordering.RefundDue, "CANCELED PAID",
+			payment.LateCanceled},
+		{"then money on a later day", expired + day + "asked:REDIRECTED late:PAID", payment.Paid, ordering.RefundDue, "CANCELED PAID",
+			payment.LateClosed},
+		{"then money on the same day", expired + day + "asked:REDIRECTED said:PAID", payment.Paid, ordering.Paid, "CANCELED PAID", ""},
+		{"then money for a paid order", "redirect:1 counter " + day + "asked:REDIRECTED late:PAID", payment.Paid, ordering.Paid,
+			"PAID CANCELED PAID", payment.PaidTwice},
+		{"then a failure", canceled + day + "asked:REDIRECTED said:FAILED", payment.Failed, ordering.PaymentCanceled, "CANCELED FAILED", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPaymentStory(t, "")
+			p.b.Attempts["o-a"][0].CreatedAt = now
+			p.run(c.story)
+			if a := p.attempt("a-a"); a.State != c.attempt || p.order().PaymentStatus != c.order {
+				t.Errorf("attempt %s of an order that is %s, want %s, %s", a.State, p.order().PaymentStatus, c.attempt, c.order)
+			}
+			if p.b.ChangedAttempts["a-a"].State != c.attempt {
+				t.Errorf("row to be written = %+v, want state %s", p.b.ChangedAttempts["a-a"], c.attempt)
+			}
+			var verdicts []string
+			for _, e := range p.b.PaymentEvents {
+				verdicts = append(verdicts, e.Verdict)
+			}
+			if got := strings.Join(verdicts, " "); got != c.events {
+				t.Errorf("events %q, want %q", got, c.events)
+			}
+			var reason payment.RefundReason
+			for _, r := range p.b.RefundsByOrder["o-a"] {
+				reason = r.Reason
+			}
+			if n := len(p.b.RefundsByOrder["o-a"]); reason != c.reason || n > 1 {
+				t.Errorf("%d refunds, the last one for %q; want %q", n, reason, c.reason)
 			}
 			p.balanced()
 		})

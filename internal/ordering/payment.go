@@ -131,7 +131,7 @@ func (s *Settle) decide(b *Batch) Result {
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
 	// PAID is never undone: reports may arrive twice and in any order.
-	changed := a.Settle(s.State, s.Ref, b.Now)
+	changed := a.Settle(s.State, s.Ref, b.Now) || s.withoutResult() && !o.PaymentStatus.payable() && a.GiveUp(b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
 		if s.Source != SourceCheck { // an unchanged check is not worth storing
@@ -155,6 +155,12 @@ func (s *Settle) decide(b *Batch) Result {
 		b.recordAudit(s.By, settleAction(retaken), o)
 	}
 	return Result{Order: *o, Attempt: a, Changed: true}
+}
+
+// withoutResult reports whether the gateway was asked and has no result: the guest has not paid, or has approved a payment
+// that was never captured.
+func (s *Settle) withoutResult() bool {
+	return s.Source == SourceCheck && (s.State == payment.Redirected || s.State == payment.Approved)
 }
 
 // differsFrom reports whether the reported amount or currency differs from the attempt's. Values that the gateway does

@@ -87,6 +87,11 @@ func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) er
 	if err != nil {
 		return err
 	}
+	// An approval for an order that has ended is not captured. Reporting it lets the attempt end, see payment.GiveUp.
+	if !d.PaymentStatus.payable() {
+		_, err = s.Report(ctx, a.ID, a.Method, r, SourceCheck)
+		return err
+	}
 	s.awaitCapture(ctx, d, a, a.State, "")
 	return nil
 }

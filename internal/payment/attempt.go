@@ -20,7 +20,8 @@ const (
 	LINEPay Method = "LINEPAY"
 )
 
-// State is the state of an attempt. Only PAID is final: a gateway may report a failure first and a success later.
+// State is the state of an attempt. Only PAID is final: a gateway may report a failure first and a success later. The same
+// holds for CANCELED, in which nothing is asked or expected any more.
 type State string
 
 // The states of an attempt.
@@ -113,6 +114,18 @@ func (a *Attempt) Settle(to State, ref string, now time.Time) bool {
 		a.GatewayRef = ref
 	}
 	a.setState(to, now)
+	return true
+}
+
+// GiveUp cancels an attempt that still waits for the guest after giveUpAfter, and reports whether the attempt changed. Its
+// caller has just learnt from the gateway that there is no result, and knows that the order cannot be paid any more. A
+// success that is reported later still counts (Settle). CONFIRMING, UNKNOWN and REVIEW are left to the staff: money may have
+// moved.
+func (a *Attempt) GiveUp(now time.Time) bool {
+	if a.State != Redirected || now.Sub(a.CreatedAt) <= giveUpAfter {
+		return false
+	}
+	a.setState(Canceled, now)
 	return true
 }
 
@@ -295,7 +308,11 @@ const (
 	askLINEPay      = time.Minute
 	askLate         = time.Hour
 	lateAfter       = 80 * time.Minute
-	giveUpAfter     = 26 * time.Hour
+
+	// giveUpAfter is longer than any gateway takes a payment and reports it. LINE Pay ends a payment after 20 minutes
+	// without an approval. VNPay's page ends with the order's payment window, of at most 24 hours and two extensions of
+	// five minutes, and its notifications are repeated for 50 minutes.
+	giveUpAfter = 26 * time.Hour
 )
 
 // firstCheckAt returns the time of the first check in a state, or the zero time for none. CREATED has no page yet on
@@ -321,11 +338,14 @@ func (m Method) firstCheckAt(s State, now time.Time) time.Time {
 // NextCheck returns the time of the next check if this one does not settle the attempt, or the zero time to stop
 // checking; the attempt is then left to the staff. The intervals of a FAILED attempt double, because its state rarely
 // changes. It is checked at all because its page may have been paid with another card while this installation was
-// offline.
+// offline. An attempt in REDIRECTED is checked until GiveUp ends it, also at doubling intervals after giveUpAfter: the
+// gateway may be unreachable at the first of these checks.
 func (a *Attempt) NextCheck(now time.Time) time.Time {
 	age := now.Sub(a.CreatedAt)
 	pause := askLINEPay
 	switch {
+	case age > giveUpAfter && a.State == Redirected:
+		pause = age
 	case age > giveUpAfter:
 		return time.Time{}
 	// This case precedes lateAfter, which would end the doubling. A pause equal to the attempt's age doubles the age

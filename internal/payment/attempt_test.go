@@ -89,7 +89,8 @@ func TestAttempt_failedOnce(t *testing.T) {
 	}
 }
 
-// A gateway is checked at growing intervals, and finally not at all.
+// A gateway is checked at growing intervals, and finally not at all. An attempt that waits for the guest is checked until a
+// check ends it.
 func TestAttempt_NextCheck(t *testing.T) {
 	made := time.UnixMilli(0)
 	for _, c := range []struct {
@@ -112,12 +113,40 @@ func TestAttempt_NextCheck(t *testing.T) {
 		{payment.VNPay, payment.Failed, 0, 10 * time.Minute, time.Hour},
 		{payment.LINEPay, payment.Failed, 0, 5 * time.Hour, 5 * time.Hour},
 		{payment.VNPay, payment.Failed, 0, 27 * time.Hour, 0},
+		{payment.VNPay, payment.Unknown, 0, 27 * time.Hour, 0},
+		{payment.VNPay, payment.Redirected, 30, 26 * time.Hour, time.Hour},
+		{payment.VNPay, payment.Redirected, 30, 27 * time.Hour, 27 * time.Hour},
+		{payment.LINEPay, payment.Redirected, 30, 54 * time.Hour, 54 * time.Hour},
 	} {
 		a := payment.Attempt{Method: c.method, State: c.state, Checks: c.checks, CreatedAt: made}
 		now := made.Add(c.age)
 		got := a.NextCheck(now)
 		if c.want == 0 && !got.IsZero() || c.want != 0 && got.Sub(now) != c.want {
 			t.Errorf("NextCheck of %+v = %v, want %v later", c, got, c.want)
+		}
+	}
+}
+
+// An attempt that waits for the guest ends when no gateway's page can take its money any more. Others keep their state.
+func TestAttempt_GiveUp(t *testing.T) {
+	made := time.UnixMilli(0)
+	for _, state := range []payment.State{
+		payment.Created, payment.Redirected, payment.Confirming, payment.Unknown, payment.Review, payment.Paid, payment.Failed,
+		payment.Canceled,
+	} {
+		for _, age := range []time.Duration{0, 25 * time.Hour, 26 * time.Hour, 26*time.Hour + time.Millisecond, 1000 * time.Hour} {
+			a := payment.Attempt{Method: payment.VNPay, State: state, CreatedAt: made, GatewayRef: "7", CheckAt: made.Add(age)}
+			before, now := a, made.Add(age)
+			want := state == payment.Redirected && age > 26*time.Hour
+			if got := a.GiveUp(now); got != want {
+				t.Errorf("GiveUp of %s after %v = %v, want %v", state, age, got, want)
+			}
+			if !want && a != before {
+				t.Errorf("GiveUp of %s after %v has left %+v, want no change", state, age, a)
+			}
+			if want && (a.State != payment.Canceled || !a.SettledAt.Equal(now) || !a.CheckAt.IsZero() || a.GatewayRef != "7") {
+				t.Errorf("GiveUp of %s after %v has left %+v, want CANCELED without another check", state, age, a)
+			}
 		}
 	}
 }

@@ -250,6 +250,27 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	})
 }
 
+// TestLINEPay_neverCaptured checks that an attempt ends a day after its order if LINE Pay reports it as open, or as approved
+// and never captured.
+func TestLINEPay_neverCaptured(t *testing.T) {
+	eachEngine(t, money.TWD, func(h *testServer) {
+		for _, code := range []string{"0000", "0110"} {
+			h.run(code, func() {
+				h.order(payment.LINEPay)
+				h.expire()
+				h.lineFaults(linepaysim.Fault{Call: linepaysim.Check, Code: code})
+				h.reconcile(25 * time.Hour)
+				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt LINEPAY REDIRECTED", "event order.canceled")
+				h.reconcile(time.Hour)
+				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt LINEPAY CANCELED", "report CHECK CANCELED", "event order.canceled")
+				if n := h.calls.count("confirm"); n != 0 {
+					h.t.Errorf("LINE Pay received %d confirmations", n)
+				}
+			})
+		}
+	})
+}
+
 // containsAll reports whether got contains all lines of want. Lines about a LINE Pay attempt match in any state.
 func containsAll(got, want []string) bool {
 	attempts := 0

@@ -243,6 +243,29 @@ func TestVNPay_declined_then_no_notification(t *testing.T) {
 	})
 }
 
+// TestVNPay_neverPaid checks that an attempt ends a day after its order if VNPay has never a result, also if VNPay could not be
+// asked then. Money that arrives afterwards is refunded.
+func TestVNPay_neverPaid(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
+		ref := h.ref(h.order(payment.VNPay).ID)
+		h.expire()
+		open := []string{"order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled"}
+		h.reconcile(25 * time.Hour)
+		h.wantRows(open...)
+		h.vnpayFaults(vnpaysim.Faults{LoseAnswers: 1})
+		h.reconcile(time.Hour)
+		h.wantRows(open...)
+		h.reconcile(27 * time.Hour)
+		given := []string{"order CANCELED/CANCELED refunded 0", "attempt VNPAY CANCELED", "report CHECK CANCELED", "event order.canceled"}
+		h.wantRows(given...)
+		h.reconcile(1000 * time.Hour)
+		h.wantRows(given...)
+		h.wantIPN(h.notice(ref), "00")
+		h.wantRows("order CANCELED/REFUND_DUE refunded 0", "attempt VNPAY PAID", "report CHECK CANCELED", "report CALLBACK PAID",
+			"refund LATE_CLOSED 10000 DUE", "event order.canceled", "event order.refund_due")
+	})
+}
+
 // awaitRow waits until the result of paymentRows contains a line.
 func (h *testServer) awaitRow(line string) {
 	h.t.Helper()

@@ -28,22 +28,25 @@ func ids[T any](all []T, id func(T) string) []string {
 func attemptID(a payment.Attempt) string { return a.ID }
 func refundID(r payment.Refund) string   { return r.ID }
 
-// A due attempt is claimed once per due time, and finally no more.
+// A due attempt is claimed once per due time. One that waits for the guest is claimed at doubling intervals after 26 hours,
+// and one in another state no more.
 func TestClaimChecks(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		all := []payment.Attempt{attempt("never", "o"), attempt("now", "o"), attempt("later", "o"), attempt("old", "o")}
-		for i, due := range []time.Time{{}, at, at.Add(time.Second), at} {
+		all := []payment.Attempt{attempt("never", "o"), attempt("now", "o"), attempt("later", "o"), attempt("old", "o"), attempt("over", "o")}
+		for i, due := range []time.Time{{}, at, at.Add(time.Second), at, at} {
 			all[i].Method, all[i].State, all[i].CheckAt = payment.LINEPay, payment.Redirected, due
 		}
-		all[3].CreatedAt = at.Add(-27 * time.Hour)
+		all[3].CreatedAt, all[4].CreatedAt = at.Add(-27*time.Hour), at.Add(-27*time.Hour)
+		all[4].State = payment.Unknown
 		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }))
 		for _, c := range []struct {
 			after time.Duration
 			want  []string
 		}{
-			{0, []string{"now", "old"}}, {0, []string{}}, {time.Second, []string{"later"}}, {59 * time.Second, []string{}},
-			{time.Minute, []string{"now"}}, {24 * time.Hour, []string{"later", "now"}}, {27 * time.Hour, []string{"later", "now"}},
-			{1000 * time.Hour, []string{}},
+			{0, []string{"now", "old", "over"}}, {0, []string{}}, {time.Second, []string{"later"}}, {59 * time.Second, []string{}},
+			{time.Minute, []string{"now"}}, {24 * time.Hour, []string{"later", "now"}},
+			{27*time.Hour - time.Millisecond, []string{"later", "now"}}, {27 * time.Hour, []string{"old"}}, {53 * time.Hour, []string{}},
+			{54 * time.Hour, []string{"later", "now"}}, {80 * time.Hour, []string{}}, {81 * time.Hour, []string{"old"}},
 		} {
 			got, err := paymentsql.ClaimChecks(t.Context(), db, at.Add(c.after), 10)
 			if d := cmp.Diff(c.want, ids(got, attemptID)); err != nil || d != "" {
@@ -51,9 +54,15 @@ func TestClaimChecks(t *testing.T) {
 			}
 		}
 		got := testenv.Must(paymentsql.Attempts(t.Context(), db, []string{"o"}))(t)
+		due := map[string]time.Duration{"now": 108 * time.Hour, "later": 108 * time.Hour, "old": 189 * time.Hour}
 		for _, a := range got {
-			if checks := map[string]int{"never": 0, "now": 4, "later": 3, "old": 1}[a.ID]; a.Checks != checks || !a.CheckAt.IsZero() {
-				t.Errorf("%s was claimed %d times and is due at %v", a.ID, a.Checks, a.CheckAt)
+			want := time.Time{}
+			if d, ok := due[a.ID]; ok {
+				want = at.Add(d)
+			}
+			checks := map[string]int{"now": 5, "later": 4, "old": 3, "over": 1}[a.ID]
+			if a.Checks != checks || !a.CheckAt.Equal(want) {
+				t.Errorf("%s was claimed %d times and is due at %v, want %d times and %v", a.ID, a.Checks, a.CheckAt, checks, want)
 			}
 		}
 	})
