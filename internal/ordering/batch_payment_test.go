@@ -113,6 +113,11 @@ func (p *paymentStory) money(verb, arg string) (ordering.Command, bool) {
 			c.Amount, c.Currency = 3000, "TWD"
 		}
 		return &c, true
+	case "refused", "refusedB": // the gateway creates no page
+		return &ordering.Settle{
+			OrderID: "o-a", AttemptID: attemptID(verb), State: payment.Failed, From: payment.Created, Source: ordering.SourceCallback,
+			Raw: `{"returnCode":"1104"}`, Today: scope.Date,
+		}, true
 	case "counter":
 		c := pay("a")
 		c.Method, c.Source, c.Amount, c.By = payment.Counter, ordering.SourceStaff, p.order().Total, cashier
@@ -432,7 +437,7 @@ func TestBatch_money_is_balanced(t *testing.T) {
 		"redirect:1", "confirm", "try:b redirectB:2", "confirmB", "said:FAILED", "saidB:FAILED", "said:FAILED discount:10",
 		"saidB:FAILED discount:20", "discount:10", "discount", "said:UNKNOWN", "said:REVIEW", "said:PAID", "saidB:PAID", "short:PAID",
 		"counter", "pass:30s", "pass:60s end:EXPIRED", "end:USER_CANCELED", "refund:0", "refund:1000", "sent:DONE", "byhand:DONE",
-		"pass:27h", "asked:REDIRECTED", "asked:APPROVED",
+		"pass:27h", "asked:REDIRECTED", "asked:APPROVED", "refused", "refusedB",
 	}
 	testenv.SequencesOf(t, 2000)
 	rapid.Check(t, func(t *rapid.T) {
@@ -627,6 +632,36 @@ func TestBatch_attempts_without_a_result(t *testing.T) {
 	}
 }
 
+// A refusal of a page ends an attempt that has none, and no other. It is stored as it was received.
+func TestBatch_refused_page(t *testing.T) {
+	for _, c := range []struct {
+		story   string
+		attempt payment.State
+		changed bool // by the last command
+		url     string
+		verdict string // of the last event
+	}{
+		{"refused", payment.Failed, true, "", "FAILED"},
+		{"refused then refused", payment.Failed, false, "", "REPEATED"},
+		{"refused redirect:1", payment.Failed, false, "", "FAILED"},
+		{"redirect:1 refused", payment.Redirected, false, "https://pay.example/1", "REPEATED"},
+		{"redirect:1 confirm refused", payment.Confirming, false, "https://pay.example/1", "REPEATED"},
+		{"redirect:1 said:PAID refused", payment.Paid, false, "https://pay.example/1", "REPEATED"},
+		{"end:USER_CANCELED refused", payment.Canceled, false, "", "REPEATED"},
+		{"refused said:PAID", payment.Paid, true, "", "PAID"},
+	} {
+		p := newPaymentStory(t, c.story)
+		a, events := p.attempt("a-a"), p.b.PaymentEvents
+		if a.State != c.attempt || a.URL != c.url || p.r.Changed != c.changed || p.r.Err != nil {
+			t.Errorf("%s: attempt %+v, changed %v, %v; want %s, %v", c.story, a, p.r.Changed, p.r.Err, c.attempt, c.changed)
+		}
+		if got := events[len(events)-1].Verdict; got != c.verdict || p.b.ChangedAttempts["a-a"].State != c.attempt {
+			t.Errorf("%s: verdict %s and row %+v, want %s", c.story, got, p.b.ChangedAttempts["a-a"], c.verdict)
+		}
+		p.balanced()
+	}
+}
+
 // A discount cancels the attempts that wait for the old total. It leaves no attempt that counts as an open payment, and the
 // counter takes exactly the new total.
 func TestBatch_discount_and_attempts(t *testing.T) {
@@ -641,6 +676,13 @@ func TestBatch_discount_and_attempts(t *testing.T) {
 		{"open page", "redirect:1 discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
 		{"page that is asked for", "discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
 		{"failed page", failed + "discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"page that is refused", "refused discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"page that is refused twice", "refused then refused discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"page that another request got", "redirect:1 refused discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"page that comes after the refusal", "refused redirect:1 discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"second page that is refused", "redirect:1 try:b refusedB discount:10", 3000, ordering.Unpaid, 2, ordering.ErrPaymentOpen},
+		{"refused, then another page", "refused discount:10 try:b redirectB:2 saidB:PAID", 2700, ordering.Paid, 2, nil},
+		{"refused, and paid for the old total", "refused discount:10 said:PAID", 2700, ordering.Unpaid, 1, nil},
 		{"twice", failed + "discount:10 discount:20", 2400, ordering.Unpaid, 1, nil},
 		{"and removed", failed + "discount:10 discount", 3000, ordering.Unpaid, 1, nil},
 		{"then another page", failed + "discount:10 try:b redirectB:2 discount:20", 2700, ordering.Unpaid, 2, ordering.ErrPaymentOpen},

@@ -99,7 +99,8 @@ type SetDiscount struct {
 func (d *SetDiscount) Target() string { return d.OrderID }
 
 // decide computes the order's total again with the discount, from the numbers that the order was priced with. The units
-// stay held. A payment page shows the old total, so an order with an open one is refused.
+// stay held. A payment page shows the old total, so an order with an open one is refused. A page that the gateway may have
+// created counts as open; one that it has refused does not, see recordRefusal.
 func (d *SetDiscount) decide(b *Batch) Result {
 	o := b.Orders[d.OrderID]
 	switch {

@@ -76,10 +76,31 @@ func (s *Service) page(ctx context.Context, o Order, a payment.Attempt, c Client
 		ClientIP: c.Address, Language: c.Language, ReturnBaseURL: s.Settings().ReturnTo,
 	})
 	if err != nil {
+		s.recordRefusal(ctx, o, a, err)
 		return "", err
 	}
 	r, err := s.Ledger.Do(ctx, &Redirect{OrderID: o.ID, AttemptID: a.ID, Page: p})
 	return r.Attempt.URL, err
+}
+
+// recordRefusal ends an attempt if its page was refused, so that it does not count as an open payment. After another
+// failure the gateway may have created a page, and the attempt stays. So does an attempt that got a page from a concurrent
+// request. The refusal is written even if ctx has ended.
+func (s *Service) recordRefusal(ctx context.Context, o Order, a payment.Attempt, cause error) {
+	if !errors.Is(cause, payment.ErrRefused) && !errors.Is(cause, payment.ErrUnsuitable) {
+		return
+	}
+	raw := cause.Error()
+	if r, ok := errors.AsType[*payment.RefusedError](cause); ok {
+		raw = r.Raw
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	_, err := s.settle(ctx, o.Scope.Branch, Settle{
+		OrderID: o.ID, AttemptID: a.ID, Method: a.Method, State: payment.Failed, From: payment.Created, Source: SourceCallback,
+		Raw: raw,
+	})
+	s.logGatewayError(ctx, "the refusal of a page could not be written", a, err)
 }
 
 // Report applies a gateway's report, which the caller has verified, to its attempt. It returns payment.ErrAttempt for
@@ -190,6 +211,9 @@ func (d *Detail) attempt(id string) (payment.Attempt, error) {
 	return d.Attempts[i], nil
 }
 
+// writeTimeout is the time limit of storing what a gateway has answered.
+const writeTimeout = 5 * time.Second
+
 // captureTimeout is the time limit of a capture. It exceeds the longest time-out of a gateway client, 40 s, so that
 // the client reports the outcome first.
 const captureTimeout = 50 * time.Second
@@ -213,7 +237,7 @@ func (s *Service) capture(ctx context.Context, d Detail, a payment.Attempt, from
 	// A failed capture is reported too: the attempt must leave CONFIRMING, so that the guest can pay with another
 	// method.
 	report.Headers = headers
-	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	_, err = s.Report(written, a.ID, a.Method, report, SourceCallback)
 	s.logGatewayError(written, "what the gateway said could not be written", a, err)

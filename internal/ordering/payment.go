@@ -13,8 +13,8 @@ import (
 
 // Pay starts another payment attempt on an unpaid order that the requester may see. It returns the order and the payment
 // page, "" for methods without one. The attempt commits before the gateway is asked for a page. If that fails, the
-// error is returned and the attempt remains; the caller may try again. The checks before the command save an attempt
-// that could not succeed; the command checks the order again.
+// error is returned and the attempt remains, or has failed if the gateway has refused; the caller may try again. The
+// checks before the command save an attempt that could not succeed; the command checks the order again.
 func (s *Service) Pay(ctx context.Context, by Requester, id string, m payment.Method, c Client) (Order, string, error) {
 	if err := s.Settings().Methods.Check(m); err != nil {
 		return Order{}, "", err
@@ -86,6 +86,7 @@ type Settle struct {
 	NewID     string         // id of the new attempt, if one is created
 	Method    payment.Method // used if AttemptID is empty
 	State     payment.State  // what the gateway reports
+	From      payment.State  // the report changes an attempt in this state only; empty for any state
 	Amount    int64          // captured; 0 if the gateway does not report it
 	Currency  money.Currency // currency of Amount; empty if the gateway does not report it
 	Ref       string
@@ -131,7 +132,8 @@ func (s *Settle) decide(b *Batch) Result {
 		return Result{Order: *o, Attempt: a, Err: payment.ErrAmount}
 	}
 	// PAID is never undone: reports may arrive twice and in any order.
-	changed := a.Settle(s.State, s.Ref, b.Now) || s.withoutResult() && !o.PaymentStatus.payable() && a.GiveUp(b.Now)
+	changed := (s.From == "" || s.From == a.State) && a.Settle(s.State, s.Ref, b.Now) ||
+		s.withoutResult() && !o.PaymentStatus.payable() && a.GiveUp(b.Now)
 	b.Attempts[o.ID][i] = a
 	if !changed {
 		if s.Source != SourceCheck { // an unchanged check is not worth storing

@@ -20,8 +20,8 @@ const (
 	LINEPay Method = "LINEPAY"
 )
 
-// State is the state of an attempt. Only PAID is final: a gateway may report a failure first and a success later. The same
-// holds for CANCELED, in which nothing is asked or expected any more.
+// State is the state of an attempt. Only PAID is final: a gateway may report a failure first and a success later, also
+// for an attempt that was canceled.
 type State string
 
 // The states of an attempt.

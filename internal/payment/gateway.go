@@ -16,6 +16,10 @@ type Gateway interface {
 	// Start returns the page on which the guest pays. The attempt's id is the merchant's reference at the gateway. A
 	// repeated call for the same attempt returns a page of the same payment, or ErrGateway. Two requests may start the
 	// same attempt at once; the ledger keeps the page that is stored first.
+	//
+	// ErrRefused and ErrUnsuitable end the attempt, unless another call has stored a page. They mean that the gateway
+	// takes no money for the attempt, also through a page that an earlier call has created and no guest has received. After
+	// any other error the gateway may take money, and the attempt still counts as open.
 	Start(ctx context.Context, p Purchase) (Page, error)
 	// Check returns the state of an attempt. It changes nothing at the gateway. After ErrGateway the attempt stays as it
 	// is and is checked at its next time.
@@ -98,6 +102,22 @@ var ErrGateway = &fault.Error{
 	Kind: fault.Unavailable, Code: "gateway_unavailable", RetryAfter: 5 * time.Second,
 	Detail: "The payment service is not reachable. Please try again or pay at the counter.",
 }
+
+// ErrRefused is returned by Gateway.Start if the gateway has refused to create a page. Its cause is a RefusedError if the
+// gateway was called.
+var ErrRefused = fault.New(fault.Conflict, "payment_refused",
+	"The payment service has refused this payment. Please choose another payment method or pay at the counter.")
+
+// RefusedError is the response of a gateway that has refused to create a page.
+type RefusedError struct {
+	Raw string // as received, without secrets
+	Err error  // for the log
+}
+
+func (r *RefusedError) Error() string { return r.Err.Error() }
+
+// Unwrap returns the cause.
+func (r *RefusedError) Unwrap() error { return r.Err }
 
 // ErrUnsuitable refuses an amount outside a gateway's limits or a currency that it does not support.
 var ErrUnsuitable = fault.New(fault.Invalid, "payment_method_unsuitable", "This order cannot be paid with this method.")

@@ -35,8 +35,8 @@ func (d *Device) Resolve(ctx huma.Context) []error {
 func (d *Device) client() ordering.Client { return d.from }
 
 // page returns the payment page of a new order, or "" if the method has none. A gateway's failure is only logged: the
-// order stays placed, and the guest can request the page again. It waits for the gateway, after the order has been
-// committed.
+// order stays placed, and the guest can request the page again, or start another attempt after a refusal. It waits for
+// the gateway, after the order has been committed.
 func (r routes) page(ctx context.Context, o ordering.Order, d Device) string {
 	if !o.Method.Remote() {
 		return ""

@@ -9,9 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/money"
+	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/payment"
 	"comanda/internal/sim/linepaysim"
+	"comanda/internal/sqldb"
+	"comanda/internal/sqldb/sqldbtest"
 )
 
 // paidByLINEPay is the result of paymentRows for an order paid once through LINE Pay.
@@ -369,6 +373,74 @@ func TestLINEPay_badReturns(t *testing.T) {
 		h.wantRows("2 order PLACED/UNPAID refunded 0", "2 attempt LINEPAY REDIRECTED", "3 report CALLBACK FORGED")
 		if h.calls.count("confirm") != 0 {
 			h.t.Error("LINE Pay received a confirmation")
+		}
+	})
+}
+
+// TestLINEPay_refused checks that a refused payment page blocks no discount, and that a page blocks one if LINE Pay may have
+// created it.
+func TestLINEPay_refused(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := orderingtest.Open(t, db, 1, quota)
+		r.Currency = money.TWD
+		menu := r.Catalog(t).Priced(catalog.Pricing{Discounts: []catalog.DiscountKind{
+			{Code: "REGULAR", Names: catalog.Texts{catalog.English: "Regulars"}, Type: catalog.PercentOff, Percent: "10"},
+		}}.Filled(), "")
+		h := openTestServer(t, db, menu, guests{r.Visit}, &sockets{})
+		for _, c := range []struct {
+			name    string
+			fault   linepaysim.Fault
+			refused bool
+		}{
+			{"no such merchant", linepaysim.Fault{Code: "1104"}, true},
+			{"account of the guest", linepaysim.Fault{Code: "1141"}, true},
+			{"parameter", linepaysim.Fault{Code: "2101"}, true},
+			{"answer lost", linepaysim.Fault{Response: linepaysim.Lost, Moves: true}, false},
+			{"never arrived", linepaysim.Fault{Response: linepaysim.Lost}, false},
+			{"status 500", linepaysim.Fault{Response: linepaysim.Broken}, false},
+			{"garbled", linepaysim.Fault{Response: linepaysim.Garbled, Moves: true}, false},
+			{"internal error", linepaysim.Fault{Code: "9000", Moves: true}, false},
+			{"in work elsewhere", linepaysim.Fault{Code: "1198"}, false},
+			{"the same order id", linepaysim.Fault{Code: "1172"}, false},
+		} {
+			h.run(c.name, func() {
+				c.fault.Call, c.fault.Times = linepaysim.Request, 2
+				h.lineFaults(c.fault)
+				var o placed
+				h.ask(http.MethodPost, "/cis/order/create", map[string]any{
+					"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "LINEPAY", "clientTxnId": "k", "menuVersionId": "1",
+				}, http.StatusCreated, &o)
+				before := []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY CREATED"}
+				status, code := http.StatusConflict, "payment_open"
+				if c.refused {
+					before = []string{"order PLACED/UNPAID refunded 0", "attempt LINEPAY FAILED", "report CALLBACK FAILED"}
+					status, code = http.StatusOK, ""
+				}
+				h.wantRows(before...)
+				discount := map[string]string{"code": "REGULAR"}
+				if got, text := h.post(http.MethodPut, "/api/orders/"+o.ID+"/discount", "", discount, &o); got != status || !strings.Contains(text, code) {
+					h.t.Fatalf("discount: %d %s, want %d %s", got, text, status, code)
+				}
+				h.wantRows(before...)
+				status, code = http.StatusServiceUnavailable, "gateway_unavailable"
+				if c.refused {
+					status, code = http.StatusConflict, "payment_refused"
+				}
+				again := map[string]string{"method": "LINEPAY"}
+				if got, text := h.post(http.MethodPost, "/cis/order/"+o.ID+"/pay", "phone", again, nil); got != status || !strings.Contains(text, code) {
+					h.t.Errorf("second attempt: %d %s, want %d %s", got, text, status, code)
+				}
+				h.press(h.again(o.ID, payment.LINEPay).Payment.RedirectURL, "pay")
+				amount := int64(10_000)
+				if c.refused {
+					amount = 9_000
+				}
+				paid := h.read("SELECT state || ' ' || amount FROM payment_attempt WHERE state = 'PAID'")
+				if want := fmt.Sprintf("PAID %d", amount); !slices.Equal(paid, []string{want}) {
+					h.t.Errorf("paid attempts %q, want %q", paid, want)
+				}
+				h.balanced()
+			})
 		}
 	})
 }

@@ -212,6 +212,8 @@ func linePayFaults(r *rand.Rand) linepaysim.Fault {
 		f.Code = "0000"
 	case linepaysim.Refund:
 		f.Code = pick(r, "1163", "1198", "9000")
+	case linepaysim.Request:
+		f.Code = pick(r, "1104", "9000")
 	default:
 		f.Code = "9000"
 	}

@@ -266,6 +266,31 @@ func TestVNPay_neverPaid(t *testing.T) {
 	})
 }
 
+// TestVNPay_pageTooLate checks that an attempt ends if VNPay's page is asked for when the time to pay is over: the page
+// would take no money.
+func TestVNPay_pageTooLate(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
+		place := func(want int, into *placed) {
+			h.ask(http.MethodPost, "/cis/order/create", map[string]any{
+				"items": []map[string]any{{"itemId": "101", "qty": 10}}, "paymentMethod": "VNPAY", "clientTxnId": "k", "menuVersionId": "1",
+			}, want, into)
+		}
+		// The first page is not stored, as when the process ends before.
+		gateway := h.settings.Gateways[payment.VNPay]
+		delete(h.settings.Gateways, payment.VNPay)
+		var o placed
+		place(http.StatusCreated, &o)
+		h.settings.Gateways[payment.VNPay] = gateway
+		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY CREATED")
+		h.Advance(15 * time.Minute)
+		place(http.StatusOK, &o)
+		if o.Payment.RedirectURL != "" {
+			h.t.Errorf("page %s, want none", o.Payment.RedirectURL)
+		}
+		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED")
+	})
+}
+
 // awaitRow waits until the result of paymentRows contains a line.
 func (h *testServer) awaitRow(line string) {
 	h.t.Helper()

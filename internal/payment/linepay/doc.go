@@ -11,4 +11,6 @@
 //	L3 a confirmation is PAID only if the order, the transaction and the paid sum are those requested
 //	L4 a refund is sent only after LINE Pay's list shows that it was not sent, and that it has no refund unknown to Comanda
 //	L5 a transaction id is a string of 19 digits everywhere: as a float it would be rounded
+//	L6 a start is refused only by a code after which nothing has happened; a payment that an earlier, lost response was about
+//	   takes no money, because only a transaction that is stored is confirmed
 package linepay

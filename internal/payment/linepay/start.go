@@ -98,7 +98,7 @@ func productName(s string, limit int) string {
 }
 
 // Start implements payment.Gateway. LINE Pay has no expiry of its own: the caller of Confirm checks the order's
-// deadline.
+// deadline. A code after which nothing has happened is payment.ErrRefused (L6).
 func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page, error) {
 	if !supportsAmount(p.Attempt) {
 		return payment.Page{}, payment.ErrUnsuitable
@@ -108,17 +108,26 @@ func (m *Merchant) Start(ctx context.Context, p payment.Purchase) (payment.Page,
 	}
 	c := request{name: "request", path: "/payments/request", body: newRequestBody(p), timeout: requestTimeout}
 	a, err := m.call(ctx, c)
-	if err == nil && a.Code != codeOK {
-		err = a.codeError(c)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return payment.Page{}, payment.ErrGateway.Because(err)
+	case a.Code != codeOK && a.refusesPage():
+		return payment.Page{}, payment.ErrRefused.Because(&payment.RefusedError{Raw: a.raw, Err: a.codeError(c)})
+	case a.Code != codeOK:
+		return payment.Page{}, payment.ErrGateway.Because(a.codeError(c))
 	}
 	page, err := pageOf(a)
 	if err != nil {
 		return payment.Page{}, payment.ErrGateway.Because(err)
 	}
 	return page, nil
+}
+
+// refusesPage reports whether the response to a start request says that there is no payment. "Not approved" is no such
+// response: it is about a payment that exists.
+func (a response) refusesPage() bool {
+	group := groupOf(a.Code)
+	return group == merchant || group == guest && a.Code != codeNotApproved
 }
 
 // pageOf parses the response to a start request.

@@ -76,7 +76,6 @@ func TestMerchant_Start_refuses(t *testing.T) {
 
 func TestMerchant_Start_answers(t *testing.T) {
 	for name, l := range map[string]*fakeServer{
-		"signature":    fakeLINEPay(map[string]string{"request": `{"returnCode":"1106","returnMessage":"Header information error."}`}),
 		"repeated":     fakeLINEPay(map[string]string{"request": `{"returnCode":"1172"}`}),
 		"no info":      fakeLINEPay(map[string]string{"request": `{"returnCode":"0000"}`}),
 		"short id":     fakeLINEPay(map[string]string{"request": strings.Replace(started, ref, "123", 1)}),
@@ -95,6 +94,30 @@ func TestMerchant_Start_answers(t *testing.T) {
 		}
 		if err != nil && (strings.Contains(err.Error(), "a917ab6a") || len(l.requests) != 1) {
 			t.Errorf("%s: %d calls, %v", name, len(l.requests), err)
+		}
+	}
+}
+
+// A code of the manual that says that nothing happened is a refusal. After every other code LINE Pay may have a payment.
+func TestMerchant_Start_refusals(t *testing.T) {
+	for code, refused := range map[string]bool{
+		"1101": true, "1102": true, "1104": true, "1105": true, "1106": true, "1124": true, "1141": true, "1142": true, "1178": true,
+		"1183": true, "1194": true, "1281": true, "2101": true, "2102": true,
+
+		"1145": false, "1150": false, "1152": false, "1155": false, "1169": false, "1172": false, "1198": false, "1199": false,
+		"1299": false, "1900": false, "9000": false, "9999": false,
+	} {
+		answer := `{"returnCode":"` + code + `","returnMessage":"No."}`
+		page, err := merchantOf(t, fakeLINEPay(map[string]string{"request": answer})).Start(t.Context(), purchaseOf(attempt()))
+		want := payment.ErrGateway
+		if refused {
+			want = payment.ErrRefused
+		}
+		if !errors.Is(err, want) || page != (payment.Page{}) {
+			t.Errorf("Start with %s = %+v, %v, want %v", code, page, err, want)
+		}
+		if r, ok := errors.AsType[*payment.RefusedError](err); ok != refused || ok && r.Raw != answer {
+			t.Errorf("refusal with %s = %+v, want the answer of LINE Pay only for a refusal", code, r)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func New(c Config, client *http.Client, now func() time.Time) (*Merchant, error)
 }
 
 // Start implements payment.Gateway. It sends nothing: the URL of the page is the signed request (PAY,
-// "vnp_Command=pay"). An unsupported amount or less than a second to pay is payment.ErrUnsuitable.
+// "vnp_Command=pay"). An unsupported amount or less than a second to pay is payment.ErrUnsuitable, and a return URL that
+// VNPay would not accept is payment.ErrRefused: a URL that was not stored was not given to a guest.
 func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, error) {
 	a := p.Attempt
 	if !supportsAmount(a) || !p.ExpiresAt.After(m.now()) || p.ExpiresAt.Sub(a.CreatedAt) < time.Second {
@@ -58,7 +59,7 @@ func (m *Merchant) Start(_ context.Context, p payment.Purchase) (payment.Page, e
 	returnURL := p.ReturnBaseURL + returnPath
 	// Encoders differ in these characters: VNPay might sign the URL differently and refuse the page.
 	if len(returnURL) > maxInfo || strings.ContainsAny(returnURL, "~*()'!") {
-		return payment.Page{}, payment.ErrGateway.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
+		return payment.Page{}, payment.ErrRefused.Because(errors.New("vnpay: the return URL is too long or has ~*()'! in it"))
 	}
 	locale, info := localize(p)
 	// Times are those of the attempt and the order, not of the call, so that a repetition returns the same URL (V3).

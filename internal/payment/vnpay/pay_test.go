@@ -74,8 +74,8 @@ func TestMerchant_Start_refuses(t *testing.T) {
 		"another method":     {func(p *payment.Purchase) { p.Attempt.Method = payment.LINEPay }, payment.ErrUnsuitable},
 		"over":               {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow.Add(-time.Hour); p.ExpiresAt = testNow }, payment.ErrUnsuitable},
 		"over in an instant": {func(p *payment.Purchase) { p.Attempt.CreatedAt = testNow; p.ExpiresAt = testNow.Add(1) }, payment.ErrUnsuitable},
-		"an odd address":     {func(p *payment.Purchase) { p.ReturnBaseURL = "https://house.example/~me" }, payment.ErrGateway},
-		"a long address":     {func(p *payment.Purchase) { p.ReturnBaseURL += strings.Repeat("a", 255) }, payment.ErrGateway},
+		"an odd address":     {func(p *payment.Purchase) { p.ReturnBaseURL = "https://house.example/~me" }, payment.ErrRefused},
+		"a long address":     {func(p *payment.Purchase) { p.ReturnBaseURL += strings.Repeat("a", 255) }, payment.ErrRefused},
 	} {
 		p := testPurchase()
 		c.change(&p)

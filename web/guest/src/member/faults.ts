@@ -17,7 +17,7 @@ const words: Record<string, MemberKey> = {
   item_unknown: 'fault.menuChanged', too_many_unpaid: 'fault.unpaid', payment_method_unavailable: 'fault.method',
   payment_method_unsuitable: 'fault.method', idempotency_mismatch: 'fault.arrived', not_cancelable: 'fault.notCancelable',
   not_payable: 'fault.notPayable', already_paid: 'fault.paid', too_late: 'fault.notPayable', payment_in_progress: 'fault.paying',
-  too_many_attempts: 'fault.attempts', order_not_found: 'fault.orderUnknown',
+  payment_refused: 'fault.method', too_many_attempts: 'fault.attempts', order_not_found: 'fault.orderUnknown',
   google_flow_invalid: 'fault.googleState', google_unavailable: 'fault.googleDown', google_off: 'fault.googleDown',
   google_refused: 'fault.googleRefused', google_email_unverified: 'fault.googleEmail', google_link_needed: 'fault.googleLink',
   google_staff: 'fault.googleStaff', google_taken: 'fault.googleTaken', google_only_login: 'fault.googleOnly',
