@@ -18,6 +18,7 @@ type End struct {
 	OrderID string
 	Reason  CancelReason
 	By      authz.Actor // with StaffCanceled
+	Report  *Settle     // the report that ends the order, if any; it is applied only if the order ends now
 }
 
 // Cancel cancels an unpaid order that the requester may see. Of the phones of a table, only the one that placed it may.
@@ -37,16 +38,20 @@ func (s *Service) Cancel(ctx context.Context, by Requester, id string) (Order, e
 	case Staff:
 		e.Reason, e.By = StaffCanceled, authz.Actor(by)
 	}
-	return s.end(ctx, e)
+	r, err := s.end(ctx, e)
+	return r.Order, err
 }
 
-// end runs an End and counts it once: repeated cancellations change nothing.
-func (s *Service) end(ctx context.Context, e End) (Order, error) {
+// end runs an End and counts it once, with its report: repeated cancellations change nothing.
+func (s *Service) end(ctx context.Context, e End) (Result, error) {
 	r, err := s.Ledger.Do(ctx, &e)
 	if err == nil && r.Changed {
 		s.Metrics.ended(e.Reason)
+		if e.Report != nil {
+			s.Metrics.reported(*e.Report, r, nil)
+		}
 	}
-	return r.Order, err
+	return r, err
 }
 
 // Limits of one ExpireOverdue call. It goes on after a full batch, so that a backlog, as after a night without a worker,
@@ -110,6 +115,11 @@ func (e *End) decide(b *Batch) Result {
 	}
 	b.transition(o.HoldID, stock.Held, stock.Released, string(e.Reason))
 	o.setCanceled(e.Reason, b.Now)
+	// The report's own attempt comes before the others, or it would be a repeated report about a canceled attempt. If there
+	// is no attempt and no room for one, the report is not stored.
+	if e.Report != nil {
+		e.Report.decide(b)
+	}
 	b.cancelCreated(o)
 	b.changed(o)
 	b.publish(event.OrderCanceled.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Canceled{

@@ -272,16 +272,20 @@ func (s *Service) MockCallback(
 	if err != nil {
 		return Order{}, err
 	}
-	if result == MockCancel {
-		// The order ends first: a canceled attempt alone would leave it payable.
-		if o, err := s.end(ctx, End{OrderID: id, Reason: UserCanceled}); err != nil {
-			return o, err
-		}
-	}
 	state := map[MockResult]payment.State{
 		MockSuccess: payment.Paid, MockCancel: payment.Canceled, MockFail: payment.Failed,
 	}[result]
-	r, err := s.settle(ctx, d.Scope.Branch, Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw})
+	c := Settle{OrderID: id, Method: m, State: state, Source: SourceCallback, Raw: raw}
+	if result == MockCancel {
+		// One command ends the order and its attempt: a canceled attempt alone would leave the order payable.
+		c.NewID = s.newID()
+		r, err := s.end(ctx, End{OrderID: id, Reason: UserCanceled, Report: &c})
+		if err != nil || r.Changed {
+			return r.Order, err
+		}
+		// The order had ended before, so this is a report about an ended order.
+	}
+	r, err := s.settle(ctx, d.Scope.Branch, c)
 	return r.Order, err
 }
 
