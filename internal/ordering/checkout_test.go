@@ -115,6 +115,40 @@ func TestService_CheckOut(t *testing.T) {
 	}, 10, stock.Unlimited)
 }
 
+// A checkout is decided by the menu item of its kind only: a dish that is sold out for delivery can be picked up, and the
+// other way round. That holds for the cached cart and for the stored one.
+func TestService_CheckOut_of_a_kind(t *testing.T) {
+	eachShop(t, func(t *testing.T, s *shop) {
+		items := s.fixture.SplitMenus(t, 900, 2, 101)
+		member := s.fixture.Member(t, 7)
+		place := func(p *shop, key string, kind ordering.Kind, want string) {
+			t.Helper()
+			s.fixture.AddDishes(t, member, 1, 101)
+			c := checkout(key)
+			c.Kind = kind
+			got, err := p.CheckOut(t.Context(), member, c)
+			f, _ := errors.AsType[*fault.Error](err)
+			if (err == nil) != (want == "") || f != nil && f.PublicCode() != want {
+				t.Fatalf("checkout %s: %v, want code %q", key, err, want)
+			}
+			price := map[ordering.Kind]int64{ordering.Delivery: orderingtest.Price, ordering.PickUp: 900}[kind]
+			if err == nil && got.Order.Total != price {
+				t.Errorf("checkout %s costs %d, want %d", key, got.Order.Total, price)
+			}
+			testenv.Must(s.fixture.Carts.Empty(t.Context(), member))(t)
+		}
+		other := s.otherProcess(t) // has no cached cart
+		place(s, "a", ordering.Delivery, "")
+		place(s, "b", ordering.Delivery, "sold_out")
+		place(other, "c", ordering.Delivery, "sold_out")
+		place(s, "d", ordering.PickUp, "")
+		place(other, "e", ordering.PickUp, "")
+		place(s, "f", ordering.PickUp, "sold_out")
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 1, Held: 1}, {Item: items[0], Cap: 2, Held: 2}}, s.fixture.Counts(t))
+		s.drift(t)
+	}, 1)
+}
+
 // A refused checkout leaves the cart unchanged and writes nothing.
 func TestService_CheckOut_refuses(t *testing.T) {
 	less := int64(1)

@@ -3,6 +3,7 @@ package carthttp
 
 import (
 	"context"
+	"slices"
 
 	"comanda/internal/authz"
 	"comanda/internal/cart"
@@ -86,14 +87,28 @@ func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 	return out
 }
 
+// ByKind names the kind of order that a cart is shown for. It is exported because huma only reads exported embedded fields.
+type ByKind struct {
+	Kind string `query:"kind" enum:"DELIVERY,PICKUP" doc:"The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members."`
+}
+
+// of returns the cart for the kind of order.
+func (k ByKind) of(v cart.View) cart.View {
+	if k.Kind == "" {
+		return v
+	}
+	return v.For(catalog.OrderKind(k.Kind))
+}
+
 type getInput struct {
 	httpapi.Language
+	ByKind
 	BranchID string `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"The branch whose menu prices the cart; by default the cart's own."`
 }
 
 func (r routes) get(ctx context.Context, in *getInput) (view, error) {
 	v, err := r.carts.Get(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.BranchID))
-	return viewOf(v, in.Language), err
+	return viewOf(in.of(v), in.Language), err
 }
 
 type addInput struct {
@@ -115,6 +130,7 @@ func (r routes) add(ctx context.Context, in *addInput) (item, error) {
 
 type setInput struct {
 	httpapi.Language
+	ByKind
 	ID   string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 	Body struct {
 		Quantity int64 `json:"quantity" minimum:"1" maximum:"20"`
@@ -123,17 +139,22 @@ type setInput struct {
 
 func (r routes) set(ctx context.Context, in *setInput) (item, error) {
 	v, it, err := r.carts.SetQuantity(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.ID), in.Body.Quantity)
+	v = in.of(v)
+	if i := slices.IndexFunc(v.Items, func(l cart.Item) bool { return l.ID == it.ID }); i >= 0 {
+		it = v.Items[i]
+	}
 	return itemOf(v, it, in.Language), err
 }
 
 type removeInput struct {
 	httpapi.Language
+	ByKind
 	ID string `path:"cartDetailId" pattern:"^[1-9][0-9]{0,17}$"`
 }
 
 func (r routes) remove(ctx context.Context, in *removeInput) (view, error) {
 	v, err := r.carts.Remove(ctx, authz.ActorOf(ctx), httpapi.IDOf(in.ID))
-	return viewOf(v, in.Language), err
+	return viewOf(in.of(v), in.Language), err
 }
 
 func (r routes) empty(ctx context.Context, in *httpapi.Language) (view, error) {

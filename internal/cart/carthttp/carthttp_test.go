@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,6 +135,68 @@ func TestCart_story(t *testing.T) {
 		gone := s.ask(t, "7", "DELETE", "/cart", "").want(t, 200, "")
 		if len(gone.items(t)) != 0 || gone.body["totalPrice"] != 0.0 || gone.body["id"] != cart.body["id"] {
 			t.Errorf("emptied cart = %v, want the same cart without lines", gone.body)
+		}
+	})
+}
+
+// TestCart_of_a_kind checks that a cart of a branch with menus for delivery and for pick-up shows the prices and the units of
+// the chosen kind of order, and those of the first menu without one.
+func TestCart_of_a_kind(t *testing.T) {
+	each(t, func(t *testing.T, s *site) {
+		pickUp := s.SplitMenus(t, 900, 5, 101)
+		for _, dish := range []int{101, 102} {
+			s.ask(t, "7", "POST", "/cart/add-dish", put(dish, 2)).want(t, 201, "")
+		}
+		type line struct {
+			item, price, remaining, soldOut, available any
+		}
+		lineOf := func(it map[string]any) line {
+			return line{it["itemId"], it["price"], it["remaining"], it["isSoldOut"], it["isAvailable"]}
+		}
+		collected, onlyDelivered := strconv.FormatInt(pickUp[0], 10), line{"102", 1000.0, nil, false, false}
+		want := func(query string, total float64, lines ...line) (ids []string) {
+			t.Helper()
+			cart := s.ask(t, "7", "GET", "/cart"+query, "").want(t, 200, "")
+			var got []line
+			for _, it := range cart.items(t) {
+				got, ids = append(got, lineOf(it)), append(ids, it["id"].(string))
+			}
+			if d := cmp.Diff(lines, got, cmp.AllowUnexported(line{})); d != "" || cart.body["totalPrice"] != total {
+				t.Errorf("GET /cart%s: total %v, want %v; lines (-want +got):\n%s", query, cart.body["totalPrice"], total, d)
+			}
+			return ids
+		}
+		level := func(item, left int64) {
+			s.Left.Set(item, left)
+			s.SetOpen(t, 1, true) // advances the clock
+		}
+
+		level(101, 0)
+		delivered := line{"101", 1000.0, 0.0, true, true}
+		plain := line{"102", 1000.0, nil, false, true}
+		ids := want("", 4000, delivered, plain)
+		want("?kind=DELIVERY", 4000, delivered, plain)
+		want("?kind=PICKUP&branchId=1", 1800, line{collected, 900.0, 5.0, false, true}, onlyDelivered)
+		level(101, 3)
+		level(pickUp[0], 1)
+		delivered = line{"101", 1000.0, 3.0, false, true}
+		want("", 4000, delivered, plain)
+		want("?kind=DELIVERY", 4000, delivered, plain)
+		want("?kind=PICKUP", 1800, line{collected, 900.0, 1.0, true, true}, onlyDelivered)
+		s.ask(t, "7", "GET", "/cart?kind=DINE_IN", "").want(t, 422, "invalid")
+
+		// The responses to changes show the kind, too.
+		path := "/cart/items/" + ids[0]
+		if got := lineOf(s.ask(t, "7", "PATCH", path, `{"quantity":1}`).want(t, 200, "").body); got != delivered {
+			t.Errorf("PATCH without a kind: %+v, want %+v", got, delivered)
+		}
+		collectable := line{collected, 900.0, 1.0, false, true}
+		if got := lineOf(s.ask(t, "7", "PATCH", path+"?kind=PICKUP", `{"quantity":1}`).want(t, 200, "").body); got != collectable {
+			t.Errorf("PATCH for pick-up: %+v, want %+v", got, collectable)
+		}
+		left := s.ask(t, "7", "DELETE", "/cart/items/"+ids[1]+"?kind=PICKUP", "").want(t, 200, "")
+		if got := lineOf(left.items(t)[0]); got != collectable || left.body["totalPrice"] != 900.0 {
+			t.Errorf("DELETE for pick-up: %+v for %v, want %+v for 900", got, left.body["totalPrice"], collectable)
 		}
 	})
 }

@@ -42,6 +42,13 @@ var Stmts = sqldb.Load(fstest.MapFS{
 	"branch_open.sql":  {Data: []byte(`UPDATE branch SET is_open = $2 WHERE id = $1`)},
 	"branch_hours.sql": {Data: []byte(`UPDATE branch SET hours = $2 WHERE id = $1`)},
 	"dish_names.sql":   {Data: []byte(`UPDATE dish SET names = $2 WHERE id = $1`)},
+	"menu_kinds.sql":   {Data: []byte(`UPDATE menu SET schedule = $2 WHERE id = $1`)},
+	"menu.sql":         {Data: []byte(`INSERT INTO menu (id, branch_id, name, schedule) VALUES ($1, $2, 'Pick-up', $3)`)},
+	"version.sql": {Data: []byte(`
+		INSERT INTO menu_version (id, menu_id, branch_id, number, status, created_at) VALUES ($1, $2, $3, 1, 'PUBLISHED', 0)`)},
+	"item.sql": {Data: []byte(`
+		INSERT INTO menu_item (id, menu_id, branch_id, dish_id, daily_quota) VALUES ($1, $2, $3, $4, $5)`)},
+	"version_item.sql": {Data: []byte(`INSERT INTO menu_version_item (version_id, item_id, price) VALUES ($1, $2, $3)`)},
 	"visit_close.sql":  {Data: []byte(`UPDATE visit SET status = 'CLOSED', closed_at = $2 WHERE id = $1`)},
 	"branch_share.sql": {Data: []byte(`UPDATE branch SET shared_cart = $2 WHERE id = $1`)},
 	"touch.sql":        {Data: []byte(`UPDATE branch SET revision = revision + 1 WHERE id = $1`)},
@@ -116,6 +123,24 @@ func (h *Fixture) publish(t testing.TB, change string, args ...any) {
 	h.run(t, change, append([]any{next}, args...)...)
 	h.Version = next
 	h.invalidate(t)
+}
+
+// SplitMenus makes the menu one for delivery, and publishes another one for pick-up with some of its dishes at a price. It
+// returns the items of the new menu, which have a daily quota.
+func (h *Fixture) SplitMenus(t testing.TB, price, quota int64, dishes ...int64) (items []int64) {
+	t.Helper()
+	const first = 5000 // id of the menu, of its version and, increased, of its items
+	h.run(t, "menu_kinds", h.Branch, `{"kinds":["DELIVERY"]}`)
+	h.run(t, "menu", first, h.Branch, `{"kinds":["PICKUP"]}`)
+	h.run(t, "version", first, first, h.Branch)
+	for _, dish := range dishes {
+		item := first + dish
+		h.run(t, "item", item, first, h.Branch, dish, quota)
+		h.run(t, "version_item", first, item, price)
+		items = append(items, item)
+	}
+	h.invalidate(t)
+	return items
 }
 
 // SetOpen opens or closes a branch.

@@ -14812,6 +14812,8 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                kind?: "DELIVERY" | "PICKUP";
                 /** @description The branch whose menu prices the cart; by default the cart's own. */
                 branchId?: string;
             };
@@ -14953,6 +14955,8 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                kind?: "DELIVERY" | "PICKUP";
             };
             header?: {
                 "Accept-Language"?: string;
@@ -14989,6 +14993,8 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                kind?: "DELIVERY" | "PICKUP";
             };
             header?: {
                 "Accept-Language"?: string;
