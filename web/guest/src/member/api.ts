@@ -160,8 +160,9 @@ export function menuOf(branchId: string, locale = localeOf(language.value)): Pro
   return answer(open.POST('/cis/menu/active', { params: { query }, body: { branchId } }))
 }
 
-export function basket(): Promise<Basket> {
-  return asMember(() => client.GET('/cart'))
+/** The cart with the prices and the units left for a kind of order, or of the first menu that has each dish. */
+export function basket(kind?: Kind): Promise<Basket> {
+  return asMember(() => client.GET('/cart', { params: { query: kind ? { kind } : {} } }))
 }
 
 export function addDish(dishId: string, quantity: number, branchId: string, choices: readonly Choice[] = []): Promise<unknown> {

@@ -63,6 +63,49 @@ test('a line that is not available is not charged and blocks the order', async (
   expect([basket.count, basket.total, basket.obstacle?.key]).toEqual([1, 100, '1'])
 })
 
+/** The cart of a server whose menu for delivery lacks dish 4. */
+const withoutDelivery = (kind?: string): Basket =>
+  ({ ...kept, items: [item(kind === 'PICKUP' ? { itemId: '21', price: 90 } : { remaining: 0, isSoldOut: true })] })
+
+test('the cart is loaded for the chosen kind of order', async () => {
+  const basket = await loaded()
+  api.basket.mockImplementation((kind?: string) => Promise.resolve(withoutDelivery(kind)))
+  const chosen = basket.choose('DELIVERY')
+  expect(basket.current, 'before the answer').toBe(false)
+  await chosen
+  expect([basket.current, basket.obstacle?.key, basket.other]).toEqual([true, '1', 'PICKUP'])
+  await basket.choose('PICKUP')
+  expect([basket.obstacle, basket.other, basket.total]).toEqual([undefined, undefined, 180])
+  await basket.set('1', 3)
+  expect(api.basket.mock.lastCall, 'after a change').toEqual(['PICKUP'])
+})
+
+test('before a choice, a cart that can only be picked up is shown so', async () => {
+  api.basket.mockImplementation((kind?: string) => Promise.resolve(withoutDelivery(kind)))
+  const basket = await loaded()
+  expect([basket.obstacle, basket.other, basket.total]).toEqual([undefined, 'PICKUP', 180])
+  api.basket.mockReset().mockImplementation((kind?: string) => (kind ? Promise.reject(new Fault('down', 0)) : Promise.resolve(withoutDelivery())))
+  await basket.load()
+  expect([basket.obstacle?.key, basket.other, basket.fault], 'without the other answers').toEqual(['1', undefined, undefined])
+})
+
+test('the answer for a kind that is no longer chosen is dropped', async () => {
+  const basket = await loaded()
+  let late: (cart: Basket) => void = () => undefined
+  api.basket.mockImplementationOnce(() => new Promise((resolve) => { late = resolve }))
+  const first = basket.choose('DELIVERY')
+  await basket.choose('PICKUP')
+  late(withoutDelivery())
+  await first
+  expect([basket.current, basket.obstacle]).toEqual([true, undefined])
+})
+
+test('the options of another item of the dish are no problem of a line', () => {
+  const dish = { ...item(), itemId: '11', description: '', isActive: true, isSoldOut: false, remaining: 3, groups: [] }
+  const line = item({ itemId: '21', options: [{ optionId: '17', qty: 1, name: 'L', price: 0 }] })
+  expect(shown(line, dish)).toMatchObject({ onMenu: true, gone: false, problem: undefined })
+})
+
 test('changes are shown at once and sent one after the other', async () => {
   const basket = await loaded()
   const first = basket.set('1', 3)

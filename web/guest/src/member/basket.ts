@@ -13,7 +13,9 @@ import { onReconnect } from '../shell/connection'
 import { useAccount } from './account'
 import * as api from './api'
 import { useBranches } from './branches'
-import type { Basket, BasketItem } from './dto'
+import type { Basket, BasketItem, Kind } from './dto'
+
+const kinds: Kind[] = ['DELIVERY', 'PICKUP']
 
 /** The member's cart. The server stores it for all devices. */
 export const useBasket = defineStore('basket', () => {
@@ -22,14 +24,18 @@ export const useBasket = defineStore('basket', () => {
   const basket = shallowRef<Basket>()
   const fault = shallowRef<Fault>()
   const refusal = shallowRef<Fault>() // of the last change of a line
+  const kind = ref<Kind>() // that the member has chosen; menus may differ by kind
+  const loadedFor = ref<Kind>()
+  const other = ref<Kind>() // another kind for which the whole cart can be ordered, if it cannot be for the chosen one
   const waiting = ref(0)
   let generation = 0
   let turn: Promise<unknown> = Promise.resolve()
 
   const items = computed(() => basket.value?.items ?? [])
   /** The dish of a line on the loaded menu, which may be another branch's. */
-  const dishOf = (i: BasketItem) => (shop.branch.value?.id === basket.value?.branchId ? shop.dishes.value.get(i.dishId) : undefined)
-  const lines = computed(() => items.value.map((i) => shown(i, dishOf(i))))
+  const dishOf = (i: BasketItem, of?: Basket) => (shop.branch.value?.id === of?.branchId ? shop.dishes.value.get(i.dishId) : undefined)
+  const linesOf = (of?: Basket) => (of?.items ?? []).map((i) => shown(i, dishOf(i, of)))
+  const lines = computed(() => linesOf(basket.value))
   const orderable = computed(() => lines.value.filter((l) => !l.gone))
   /** The number of items that can be ordered; sold-out ones are not counted. */
   const count = computed(() => orderable.value.reduce((sum, l) => sum + l.qty, 0))
@@ -38,21 +44,45 @@ export const useBasket = defineStore('basket', () => {
   /** The first line that cannot be ordered as it is. */
   const obstacle = computed(() => lines.value.find(isBlocked))
   const repriced = computed(() => items.value.some((i) => i.priceChanged && i.isAvailable))
+  /** Whether the cart is that of the chosen kind. */
+  const current = computed(() => loadedFor.value === kind.value)
   const busy = computed(() => waiting.value > 0)
   /** The branch of the cart's dishes; undefined while the cart is empty. */
   const branchId = computed(() => (items.value.length > 0 ? basket.value?.branchId : undefined))
 
   async function load(): Promise<void> {
     const mine = ++generation
+    const chosen = kind.value
     try {
-      const got = await api.basket()
+      const got = await api.basket(chosen)
+      const better = linesOf(got).some(isBlocked) ? await instead(chosen) : undefined
       if (mine !== generation) return
-      basket.value = got
+      basket.value = chosen ? got : better?.cart ?? got
+      loadedFor.value = chosen
+      other.value = better?.kind
       fault.value = undefined
     } catch (e) {
       if (!isFault(e)) throw e
       if (mine === generation) fault.value = e
     }
+  }
+
+  /** Returns another kind for which the whole cart can be ordered, with the cart. */
+  async function instead(not?: Kind): Promise<{ kind: Kind; cart: Basket } | undefined> {
+    try {
+      const all = await Promise.all(kinds.filter((k) => k !== not).map(async (k) => ({ kind: k, cart: await api.basket(k) })))
+      return all.find(({ cart }) => !linesOf(cart).some(isBlocked))
+    } catch (e) {
+      if (!isFault(e)) throw e
+      return undefined // the cart is shown without the hint
+    }
+  }
+
+  /** Shows the cart for a kind of order; undefined: before the member has chosen one. */
+  async function choose(next?: Kind): Promise<void> {
+    kind.value = next
+    other.value = undefined
+    if (account.user) await load()
   }
 
   /** Queues changes, one request at a time, and shows the result of the last. */
@@ -122,18 +152,25 @@ export const useBasket = defineStore('basket', () => {
   watch(
     [() => account.user?.id, language],
     ([id], [before]) => {
-      if (id !== before) basket.value = undefined
+      if (id !== before) {
+        basket.value = undefined
+        other.value = undefined
+      }
       if (id) void load()
     },
     { immediate: true },
   )
 
-  return { basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, load, add, set, put, replace, empty }
+  return {
+    basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, other, current, choose, load, add, set,
+    put, replace, empty,
+  }
 })
 
 /** Converts a line, with its dish on the current menu if that is known, for components that also show table carts. */
 export function shown(item: BasketItem, dish?: MenuItem): ShownLine {
-  const problem = dish && choiceProblem(dish, item.options)
+  // The loaded menu may have the item for another kind of order, with other options.
+  const problem = dish?.itemId === item.itemId ? choiceProblem(dish, item.options) : undefined
   // The server also calls a dish unavailable if only its options are no longer offered.
   const onMenu = item.isAvailable || (problem !== undefined && !isUnavailable(dish as MenuItem))
   const left = onMenu ? maxInCart(item.isAvailable ? item.remaining : dish?.remaining ?? null) : 0
