@@ -31,6 +31,9 @@ type ImportOptions struct {
 	Publish bool // publish the draft, with all that it has already
 
 	MenuID int64 // the menu to change; 0: the oldest published one, else the oldest one or a new one
+
+	// keysOnly finds dishes by their keys only, and not by their names.
+	keysOnly bool
 }
 
 // MenuImportResult is the result of an import or, for a dry run, the expected result. With problems nothing was
@@ -47,7 +50,8 @@ type MenuImportResult struct {
 // errProblems rolls an import back; the problems themselves are in the result.
 var errProblems = errors.New("the menu file has problems")
 
-// Import changes a menu of a branch by a file. Dishes that the file does not mention stay as they are.
+// Import changes a menu of a branch by a file. Dishes that the file does not mention stay as they are. A row is the dish
+// with its key, else the dish of the branch's menus with its name and category, else a new dish.
 //
 // New prices, quotas and dishes are written to the newest draft, or to a new one; guests see them when it is published.
 // Names, descriptions, pictures and categories belong to the dish and not to a version, so guests see those at once.
@@ -69,7 +73,7 @@ func (m *MenuFiles) Import(
 	var result MenuImportResult
 	// The function may run again, if the transaction is retried or the menu has changed meanwhile.
 	change := func(s MenuState) (MenuChange, error) {
-		c, problems := planImport(s, by, file.Rows, images)
+		c, problems := planImport(s, by, file.Rows, images, o.keysOnly)
 		if len(problems) > 0 {
 			result = refused(problems)
 			return c, errProblems
@@ -307,6 +311,7 @@ func (m *MenuFiles) ImportTemplate(
 	if err != nil {
 		return MenuImportResult{}, err
 	}
+	o.keysOnly = true // the prices and texts of a template must not replace those of a dish with the same name
 	return m.Import(ctx, by, branch, raw, o)
 }
 

@@ -52,13 +52,14 @@ type planner struct {
 	images   map[string]Image
 	stored   map[int64]int  // index in change.Categories by id
 	made     map[string]int // index of new categories by folded name
+	taken    map[int64]bool // dishes of rows
 	change   MenuChange
 	problems []menufile.CellProblem
 }
 
 // planImport returns the changes that the rows of a file make, or the problems that depend on the stored menu.
 func planImport(
-	s MenuState, by authz.Actor, rows []menufile.DishRow, images map[string]Image,
+	s MenuState, by authz.Actor, rows []menufile.DishRow, images map[string]Image, keysOnly bool,
 ) (MenuChange, []menufile.CellProblem) {
 	p := &planner{MenuState: s, by: by, images: images, stored: map[int64]int{}, made: map[string]int{}}
 	p.change.Source = "file"
@@ -66,12 +67,52 @@ func planImport(
 	for i, key := range keysOf(s) {
 		byKey[key] = s.Items[i]
 	}
+	p.taken = map[int64]bool{}
+	for _, row := range rows {
+		if it, found := byKey[row.Key]; found {
+			p.taken[it.DishID] = true
+		}
+	}
 	for _, row := range rows {
 		it, found := byKey[row.Key]
+		if !found && !keysOnly {
+			if it, found = p.sameDish(row); found {
+				row.Name = maps.Clone(row.Name)
+				delete(row.Name, string(p.base())) // at most another spelling of the same name
+			}
+		}
 		p.row(row, it, found)
 	}
 	return p.change, p.problems
 }
+
+// sameDish returns the item of a row whose key is on no dish of the menu: that of a dish with the row's name and category,
+// which files of other menus and files without keys have. If only another menu of the branch has the dish, the item is
+// new. Menus of other branches are not searched: their dishes would change unnoticed.
+func (p *planner) sameDish(row menufile.DishRow) (it MenuItemState, found bool) {
+	category, name := menufile.Fold(row.Category[string(p.base())]), menufile.Fold(row.Name[string(p.base())])
+	categories := map[int64]bool{}
+	for _, c := range p.Categories {
+		categories[c.ID] = p.folded(c.Names) == category
+	}
+	is := func(d Dish) bool { return !p.taken[d.ID] && categories[d.CategoryID] && p.folded(d.Names) == name }
+	if i := slices.IndexFunc(p.Items, func(it MenuItemState) bool { return is(it.dish()) }); i >= 0 {
+		it, found = p.Items[i], true
+	} else if i := slices.IndexFunc(p.Others, is); i >= 0 {
+		d := p.Others[i]
+		it = MenuItemState{
+			DishID: d.ID, CategoryID: d.CategoryID, Names: d.Names, Descriptions: d.Descriptions, ImageURL: d.ImageURL,
+			TaxClass: d.TaxClass, Declaration: d.Declaration,
+		}
+	} else {
+		return MenuItemState{}, false
+	}
+	p.taken[it.DishID] = true
+	return it, found
+}
+
+// folded returns a text in the branch's first language for comparisons.
+func (p *planner) folded(t Texts) string { return menufile.Fold(strings.TrimSpace(t.In(p.base()))) }
 
 func (p *planner) problem(row menufile.DishRow, column string, code menufile.ProblemCode, message string) {
 	p.problems = append(p.problems, menufile.CellProblem{Row: row.Number, Column: column, Code: code, Message: message})
@@ -86,7 +127,7 @@ func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	w.WriteDish = p.texts(&w.Dish.Descriptions, row.Description, text.Lines) || w.WriteDish
 	w.WriteDish = p.image(row, &w.Dish) || w.WriteDish
 	w.WriteDish = p.facts(row, &w.Dish) || w.WriteDish
-	if id := p.change.Categories[category].ID; !found || id == 0 || id != it.CategoryID {
+	if id := p.change.Categories[category].ID; it.DishID == 0 || id == 0 || id != it.CategoryID {
 		w.WriteDish = true
 	}
 	optionsChanged := p.options(row, it, &w)
@@ -104,7 +145,7 @@ func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	}
 	shown := PreviewRow{row.Key, w.Dish.Names, p.change.Categories[category].Names, row.Price, it.previousPrice(), RowUnchanged}
 	switch {
-	case !found:
+	case it.ItemID == 0:
 		p.change.Created++
 		shown.Change = RowCreated
 	case w.WriteDish || w.List:
@@ -259,7 +300,7 @@ func (p *planner) findCategory(folded string, it MenuItemState) CategoryWrite {
 		return 2
 	}
 	found := seq.Filter(p.Categories, func(c Category) bool {
-		return menufile.Fold(strings.TrimSpace(c.Names.In(p.base()))) == folded
+		return p.folded(c.Names) == folded
 	})
 	if len(found) == 0 {
 		return CategoryWrite{}
@@ -315,6 +356,7 @@ type MenuState struct {
 	DraftID    int64 // 0: there is no draft
 	VersionID  int64 // the version that Items describes; 0: none
 	Items      []MenuItemState
+	Others     []Dish            // dishes of the branch's other menus that this one lacks, by id
 	Categories []Category        // all categories of the installation, in menu order
 	Library    []LibraryGroup    // option groups that are not retired
 	Images     map[string]bool   // ids of stored images

@@ -91,6 +91,9 @@ func readMenu(ctx context.Context, c sqldb.Conn, state catalog.MenuState) (_ cat
 	if err != nil {
 		return state, err
 	}
+	if state.Others, err = sqldb.Collect(ctx, c, scanDish, stmt("import_others"), branch, state.MenuID); err != nil {
+		return state, err
+	}
 	groups, err := selectGroups(ctx, c, state.VersionID, 0)
 	if err != nil {
 		return state, err

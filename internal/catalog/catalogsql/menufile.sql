@@ -53,6 +53,15 @@ LEFT JOIN menu_version v ON v.id = e.version_id
 WHERE i.menu_id = $1 AND d.retired_at IS NULL
 ORDER BY c.sort, c.id, COALESCE(e.sort, 1000001), i.id
 
+-- name: import_others
+-- Returns the dishes of other menus of branch $1 that menu $2 lacks.
+SELECT @dish_columns
+FROM dish d
+WHERE d.retired_at IS NULL
+  AND EXISTS (SELECT 1 FROM menu_item o WHERE o.dish_id = d.id AND o.branch_id = $1 AND o.menu_id <> $2)
+  AND NOT EXISTS (SELECT 1 FROM menu_item o WHERE o.dish_id = d.id AND o.menu_id = $2)
+ORDER BY d.id
+
 -- name: item_key_free
 -- Removes the key from any other item of the menu. Its dish may be retired, and import_items does not return those.
 UPDATE menu_item SET import_key = NULL

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -536,6 +537,66 @@ func TestMenuFiles_retired_dishes(t *testing.T) {
 		}
 		if it := itemNamed(t, state(t, s, branch), "Một"); it.DishID == before.DishID || it.ImportKey != "a" {
 			t.Errorf("Một = %+v, want a new dish with key a", it)
+		}
+	})
+}
+
+// A file of one menu of a branch shares its dishes when it is imported to another menu of the branch. A row whose key is on
+// no dish is the dish with its name in its category; a dish of another branch, or of another category, is another one.
+func TestMenuFiles_dishes_of_other_menus(t *testing.T) {
+	each(t, func(t *testing.T, db *sqldb.DB, s *catalogsql.Store) {
+		branch := emptyBranch(t, db)
+		mustImport(t, s, authz.System(), branch, "key,category,name,description,price\n1,Trà,Trà sữa,Ngọt,30k\n2,Trà,Trà đào,,35k\n3,Bánh,Bánh mì,,20k\n", publish)
+		first := state(t, s, branch)
+		second := testenv.Must(s.AddMenu(t.Context(), authz.System(), catalog.Menu{BranchID: branch, Name: "Mang đi"}, now))(t).ID
+		to := catalog.ImportOptions{MenuID: second, Publish: true}
+		dry := to
+		dry.DryRun = true
+		onSecond := func() catalog.MenuState {
+			t.Helper()
+			return testenv.Must(s.MenuState(t.Context(), authz.System(), branch, second))(t)
+		}
+		want := func(name string, file string, o catalog.ImportOptions, counts [2]int) {
+			t.Helper()
+			if got := mustImport(t, s, authz.System(), branch, file, o); got != counts {
+				t.Errorf("%s: %v created and updated, want %v", name, got, counts)
+			}
+		}
+		file := exported(t, s, branch, menufile.CSV)
+		want("dry run of an export", file, dry, [2]int{3, 0})
+		want("export to the second menu", file, to, [2]int{3, 0})
+		want("the same again", file, to, [2]int{0, 0})
+		for i, it := range onSecond().Items {
+			if at := first.Items[i]; it.DishID != at.DishID || it.ItemID == at.ItemID || it.Price != at.Price || it.ImportKey != at.ImportKey {
+				t.Errorf("item %d of the second menu = %+v, want dish, price and key of %+v", i, it, at)
+			}
+		}
+
+		// Other keys, or none.
+		want("without keys", "category,name,price\nTRÀ,trà sữa,31k\n", to, [2]int{0, 1})
+		want("other keys", "key,category,name,price\nx,Trà,Trà sữa,31k\ny,Trà,Trà đào,36k\n", to, [2]int{0, 1})
+		want("two of one name", "key,category,name,price\n1,Trà,Trà sữa,31k\nz,Trà,Trà sữa,50k\n", to, [2]int{1, 0})
+		want("another category", "key,category,name,price\nw,Bánh,Trà đào,36k\n", to, [2]int{1, 0})
+		if got := len(onSecond().Items); got != 5 {
+			t.Errorf("%d dishes on the second menu, want 5", got)
+		}
+		// A key of another menu does not rename its dish.
+		third := testenv.Must(s.AddMenu(t.Context(), authz.System(), catalog.Menu{BranchID: branch, Name: "Trưa"}, now))(t).ID
+		want("other dishes with the same keys", "key,category,name,price\n1,Trà,Trà chanh,15k\n", catalog.ImportOptions{MenuID: third}, [2]int{1, 0})
+		if it := itemNamed(t, state(t, s, branch), "Trà sữa"); it.DishID != first.Items[0].DishID {
+			t.Errorf("Trà sữa on the first menu = %+v, want dish %d", it, first.Items[0].DishID)
+		}
+		// A changed text belongs to the dish, so both menus show it.
+		want("a description", "category,name,description,price\nTrà,Trà đào,Chua,36k\n", to, [2]int{0, 1})
+		if it := itemNamed(t, state(t, s, branch), "Trà đào"); it.Descriptions.In(catalog.Vietnamese) != "Chua" || it.Price != 35_000 {
+			t.Errorf("Trà đào on the first menu = %+v, want the new description at the old price", it)
+		}
+
+		// Another branch has its own dishes.
+		before := content(t, s).Edition.Items
+		want("dishes of another branch", "category,name,price\nPhở,Phở bò,65k\n", publish, [2]int{1, 0})
+		if it := itemNamed(t, state(t, s, branch), "Phở bò"); slices.ContainsFunc(before, func(o catalog.Item) bool { return o.DishID == it.DishID }) {
+			t.Errorf("Phở bò = %+v, want a dish of its own", it)
 		}
 	})
 }
