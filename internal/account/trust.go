@@ -82,8 +82,8 @@ func (r TrustRules) Score(flags []FlagKind) (score int, kinds []FlagKind) {
 
 // FlagStore stores flags, normally accountsql. Every change computes the score of the account in the same transaction.
 type FlagStore interface {
-	// Flags returns the flags of an account, newest first.
-	Flags(ctx context.Context, user int64) ([]Flag, error)
+	// Flags returns a page of the flags of an account, newest first, and the total.
+	Flags(ctx context.Context, user int64, limit, offset int) ([]Flag, int64, error)
 	// AddFlag stores a flag of a member whom the actor may change. It returns ErrFlagExists for a second one of the
 	// same kind and order, ErrFlagOrder for an order of someone else, and ErrFlagStaff for a staff account.
 	AddFlag(ctx context.Context, by authz.Actor, f Flag, r TrustRules) error
@@ -99,12 +99,12 @@ type Trust struct {
 	Now      func() time.Time
 }
 
-// Flags returns the flags of an account that the actor may see, newest first.
-func (t *Trust) Flags(ctx context.Context, by authz.Actor, user int64) ([]Flag, error) {
+// Flags returns a page of the flags of an account that the actor may see, newest first, and the total.
+func (t *Trust) Flags(ctx context.Context, by authz.Actor, user int64, limit, offset int) ([]Flag, int64, error) {
 	if _, err := t.Accounts.User(ctx, by, user); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return t.Store.Flags(ctx, user)
+	return t.Store.Flags(ctx, user, limit, offset)
 }
 
 // AddFlag marks a member's account and returns the flag. It is written to the audit log.

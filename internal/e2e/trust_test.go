@@ -87,6 +87,22 @@ func TestTrust(t *testing.T) {
 		owner.send(http.MethodDelete, flags+"/"+made.ID, nil).want(t, http.StatusNoContent, "")
 		owner.send(http.MethodDelete, flags+"/"+made.ID, nil).want(t, http.StatusNotFound, "flag_not_found")
 		awaitScore(40, "EXPIRED_ORDER") // the second order has expired by now
+		type flagPage struct {
+			Items             []struct{ OrderID string }
+			Page, Size, Total int
+		}
+		read := func(query string) (p flagPage) {
+			owner.send(http.MethodGet, flags+query, nil).want(t, http.StatusOK, "").into(t, &p)
+			return p
+		}
+		all, second := read(""), read("?size=1&page=2")
+		if len(all.Items) != 2 || all.Items[1].OrderID != expired.OrderID || all.Page != 1 || all.Size != 200 || all.Total != 2 {
+			t.Errorf("the flags are %+v, want two on a page of 200, the older one last", all)
+		}
+		if len(second.Items) != 1 || second.Items[0].OrderID != expired.OrderID || second.Page != 2 || second.Total != 2 {
+			t.Errorf("the second page is %+v, want the older flag of two", second)
+		}
+		owner.send(http.MethodGet, flags+"?size=201", nil).want(t, http.StatusUnprocessableEntity, "invalid")
 		for _, query := range []string{"email=nobody%40example.com", "phone=0000", "deviceId=x", "googleId=x", "username=nobody"} {
 			if got := find(query); len(got) != 0 {
 				t.Errorf("%s finds %+v", query, got)

@@ -88,7 +88,8 @@ export async function deliver(server: Server, receiver: { name: string; phone: s
   return { ...placed, id: placed.orderId, email }
 }
 
-async function post<T>(server: Server, path: string, body: unknown, token = ''): Promise<T> {
+/** Sends a request with a JSON body, as the caller with this token if given. */
+export async function post<T>(server: Server, path: string, body: unknown, token = ''): Promise<T> {
   const response = await fetch(server.url + path, {
     method: 'POST', headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     body: JSON.stringify(body),

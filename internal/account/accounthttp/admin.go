@@ -167,7 +167,7 @@ type flagRoutes struct{ trust *account.Trust }
 func Flags(a *httpapi.API, trust *account.Trust) {
 	m := &flagRoutes{trust}
 	ops := a.Operations("Users", httpapi.Admin)
-	httpapi.Register(ops, "user-flags", "GET /api/users/{id}/flags", "List the fraud flags of an account", m.list)
+	httpapi.Register(ops, "user-flags", "GET /api/users/{id}/flags", "List the fraud flags of an account, newest first", m.list)
 	httpapi.Register(ops, "user-flag-add", "POST /api/users/{id}/flags",
 		"Flag a member for an order that was not picked up, or a chargeback", m.add, httpapi.Created)
 	httpapi.RegisterOutput(ops, "user-flag-remove", "DELETE /api/users/{id}/flags/{flagId}", "Remove a flag", m.remove)
@@ -190,13 +190,18 @@ func flagOf(f account.Flag) Flag {
 	}
 }
 
-type flagList struct {
-	Items []Flag `json:"items" doc:"Newest first; at most 200."`
+// flagsIn has the paging of all lists. A page has up to 200 flags, because the list had so many before it had pages.
+type flagsIn struct {
+	httpapi.ByID
+
+	Page int `query:"page" default:"1" minimum:"1" maximum:"1000000"`
+	Size int `query:"size" default:"200" minimum:"1" maximum:"200"`
 }
 
-func (m *flagRoutes) list(ctx context.Context, in *httpapi.ByID) (flagList, error) {
-	all, err := m.trust.Flags(ctx, authz.ActorOf(ctx), in.ID)
-	return flagList{seq.Map(all, flagOf)}, err
+func (m *flagRoutes) list(ctx context.Context, in *flagsIn) (httpapi.Listed[Flag], error) {
+	p := httpapi.Paging{Page: in.Page, Size: in.Size}
+	page, total, err := m.trust.Flags(ctx, authz.ActorOf(ctx), in.ID, p.Size, p.Offset())
+	return httpapi.ListedOf(p, page, total, flagOf), err
 }
 
 type flagBody struct {

@@ -18,9 +18,9 @@ import (
 	"comanda/internal/uid"
 )
 
-// Flags returns the flags of an account, newest first, at most 200.
-func (s *UserAdmin) Flags(ctx context.Context, user int64) ([]account.Flag, error) {
-	return sqldb.Collect(ctx, s.db, scanFlag, stmt("flag_list"), user)
+// Flags implements account.FlagStore.
+func (s *UserAdmin) Flags(ctx context.Context, user int64, limit, offset int) ([]account.Flag, int64, error) {
+	return sqldb.Page(ctx, s.db, scanFlag, stmt("flag_count"), stmt("flag_list"), limit, offset, user)
 }
 
 var scanFlag = sqldb.Row(func(f *account.Flag) []any {

@@ -1,3 +1,6 @@
+-- name: flag_count
+SELECT COUNT(*) FROM account_flag WHERE user_id = $1
+
 -- name: flag_delete
 DELETE FROM account_flag WHERE id = $1 AND user_id = $2
 RETURNING id, user_id, kind, COALESCE(order_id, ''), note, created_at, created_by
@@ -12,7 +15,7 @@ RETURNING user_id
 
 -- name: flag_list
 SELECT id, user_id, kind, COALESCE(order_id, ''), note, created_at, created_by
-FROM account_flag WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT 200
+FROM account_flag WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3
 
 -- name: flag_order
 SELECT COUNT(*) FROM order_info WHERE id = $1 AND user_id = $2

@@ -62,6 +62,41 @@ func TestUserAdmin_RemoveFlag_of_many(t *testing.T) {
 	})
 }
 
+// All flags of an account are on its pages, newest first, also those behind the first 200.
+func TestUserAdmin_Flags_pages(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		h := newAdminEnv(t, db)
+		assigned := account.Assignment{RoleID: h.byName[authz.RoleUser].ID}
+		lan := testenv.Must(h.people.Create(t.Context(), h.owner.Actor("s"), user("lan", authz.RoleUser), "", assigned))(t)
+		want := make([]string, 205)
+		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			for i := range want {
+				at := h.now.Add(time.Duration(i/2) * time.Second) // two of the same time each
+				f := account.Flag{ID: uid.New(at), User: lan.ID, Kind: account.FlagExpiredOrder, OrderID: fmt.Sprint(i), CreatedBy: "system"}
+				if _, err := insertFlags(ctx, tx, []account.Flag{f}, at); err != nil {
+					return err
+				}
+				want[len(want)-1-i] = f.OrderID
+			}
+			return nil
+		}))
+		var got []string
+		for offset := 0; offset < 400; offset += 100 {
+			page, total, err := h.people.Flags(t.Context(), lan.ID, 100, offset)
+			if err != nil || total != 205 {
+				t.Fatalf("the page after %d flags: total %d, error %v, want 205", offset, total, err)
+			}
+			for _, f := range page {
+				got = append(got, f.OrderID)
+			}
+		}
+		testenv.Equal(t, want, got)
+		if page, total, err := h.people.Flags(t.Context(), h.owner.ID, 100, 0); err != nil || len(page) != 0 || total != 0 {
+			t.Errorf("an account without flags: %v of %d, error %v", page, total, err)
+		}
+	})
+}
+
 // The flag of an expired order is set once and removed if the order is paid after all. A paid order without a flag changes
 // nothing, so that an imported score stays. A flag that is too old does not count any more, and a new rule reaches accounts
 // by RefreshScores.
@@ -109,16 +144,16 @@ func TestFollowExpiredOrders(t *testing.T) {
 		follow(nil, orders("a"))
 		want("a late payment", 95, account.FlagExpiredOrder)
 		follow(map[string]int64{"staff": h.owner.ID}, nil)
-		if flags := testenv.Must(h.people.Flags(t.Context(), h.owner.ID))(t); len(flags) != 0 {
-			t.Errorf("an owner has the flags %v", flags)
+		if flags, total, err := h.people.Flags(t.Context(), h.owner.ID, 10, 0); err != nil || total != 0 {
+			t.Errorf("an owner has the flags %v, error %v", flags, err)
 		}
 		rules.ExpiredOrder = 30
 		testenv.NoError(t, h.people.RefreshScores(t.Context(), rules, h.now))
 		want("a new rule", 70, account.FlagExpiredOrder)
 		testenv.NoError(t, h.people.RefreshScores(t.Context(), rules, h.now.Add(rules.Period+time.Second)))
 		want("its period", 100)
-		if flags := testenv.Must(h.people.Flags(t.Context(), lan.ID))(t); len(flags) != 0 {
-			t.Errorf("flags that do not count are still there: %v", flags)
+		if flags, total, err := h.people.Flags(t.Context(), lan.ID, 10, 0); err != nil || total != 0 {
+			t.Errorf("flags that do not count are still there: %v, error %v", flags, err)
 		}
 	})
 }

@@ -2188,7 +2188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the fraud flags of an account */
+        /** List the fraud flags of an account, newest first */
         get: operations["user-flags"];
         put?: never;
         /** Flag a member for an order that was not picked up, or a chargeback */
@@ -3804,10 +3804,6 @@ export interface components {
             /** @description The order that it is about, of this member. */
             orderId?: string;
         };
-        AccountFlagList: {
-            /** @description Newest first; at most 200. */
-            items: components["schemas"]["AccountFlag"][];
-        };
         AccountGooglePasswordBody: {
             currentPassword: string;
         };
@@ -3837,6 +3833,15 @@ export interface components {
         };
         AccountListedAccount: {
             items: components["schemas"]["Account"][];
+            /** Format: int64 */
+            page: number;
+            /** Format: int64 */
+            size: number;
+            /** Format: int64 */
+            total: number;
+        };
+        AccountListedFlag: {
+            items: components["schemas"]["AccountFlag"][];
             /** Format: int64 */
             page: number;
             /** Format: int64 */
@@ -13960,7 +13965,10 @@ export interface operations {
     };
     "user-flags": {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                size?: number;
+            };
             header?: never;
             path: {
                 id: number;
@@ -13975,7 +13983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccountFlagList"];
+                    "application/json": components["schemas"]["AccountListedFlag"];
                 };
             };
             /** @description Error */
