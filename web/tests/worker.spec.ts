@@ -93,7 +93,7 @@ async function proxy(server: Server) {
   }
 }
 
-test('the console offers a new release and loads it when the user agrees', async ({ page, server }) => {
+test('the console offers a new release and loads it in each tab when the user agrees', async ({ page, server }) => {
   const front = await proxy(server)
   await page.setViewportSize(sizes.desktop)
   await page.goto(`${front.url}/console/`)
@@ -105,6 +105,10 @@ test('the console offers a new release and loads it when the user agrees', async
   await page.reload() // the first worker controls pages that are opened after it
   await expect(page.getByRole('heading', { name: 'Order board' })).toBeVisible()
   await page.evaluate(() => Object.assign(window, { same: true }))
+  const other = await page.context().newPage()
+  await other.goto(`${front.url}/console/orders`)
+  await expect(other.getByRole('heading', { name: 'Orders', exact: true })).toBeVisible()
+  await other.evaluate(() => Object.assign(window, { same: true }))
   const check = () => page.evaluate(async () => { await (await navigator.serviceWorker.getRegistration('/console/'))?.update() })
 
   await check()
@@ -114,9 +118,18 @@ test('the console offers a new release and loads it when the user agrees', async
   await expect(page.getByText('A new version is available.')).toBeVisible()
   expect(await page.evaluate(() => (window as { same?: boolean }).same)).toBe(true) // a board is not reloaded while a cook uses it
   await page.getByRole('button', { name: 'Reload', exact: true }).click()
-  await expect.poll(() => page.evaluate(() => (window as { same?: boolean }).same).catch(() => true)).toBe(undefined)
+  const reloaded = (tab: Page) => expect.poll(() => tab.evaluate(() => (window as { same?: boolean }).same).catch(() => true)).toBe(undefined)
+  await reloaded(page)
   await expect(page.getByRole('heading', { name: 'Order board' })).toBeVisible()
   await expect.poll(() => page.evaluate(async () => caches.keys())).toEqual(['console-release-two'])
+
+  // The other tab is not reloaded. It still runs the old release and offers the new one.
+  await expect(other.getByText('A new version is available.')).toBeVisible()
+  expect(await other.evaluate(() => (window as { same?: boolean }).same)).toBe(true)
+  await other.getByRole('button', { name: 'Reload', exact: true }).click()
+  await reloaded(other)
+  await expect(other.getByRole('heading', { name: 'Orders', exact: true })).toBeVisible()
+  for (const tab of [page, other]) await expect(tab.getByText('A new version is available.')).toHaveCount(0)
   front.close()
 })
 

@@ -4,7 +4,7 @@ interface Waiting { postMessage: (text: string) => void }
 
 const asked: string[] = []
 const reload = vi.fn()
-let container: EventTarget & { controller: object | null }
+let container: EventTarget & { controller: object | null; getRegistration: Mock }
 let registration: EventTarget & { waiting: Waiting | null; installing: EventTarget | null; update: Mock; unregister: Mock }
 let worker: typeof import('./worker')
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   asked.length = 0
   reload.mockReset()
   registration = Object.assign(new EventTarget(), { waiting: null, installing: null, update: vi.fn(() => Promise.resolve()), unregister: vi.fn(() => Promise.resolve(true)) })
-  container = Object.assign(new EventTarget(), { controller: {}, register: () => Promise.resolve(registration) })
+  container = Object.assign(new EventTarget(), { controller: {}, register: () => Promise.resolve(registration), getRegistration: vi.fn(() => Promise.resolve(registration)) })
   vi.stubGlobal('navigator', { serviceWorker: container })
   vi.stubGlobal('location', { reload })
   vi.stubGlobal('window', {})
@@ -71,10 +71,42 @@ test('a release that the browser does not activate is loaded from the server', a
   expect(reload).toHaveBeenCalledOnce()
 })
 
-test('a release that another tab has activated is loaded', async () => {
-  registration.waiting = release()
+test('a release that another tab has activated is still offered, and loaded', async () => {
   await worker.registerWorker()
+  const installing = new EventTarget()
+  registration.installing = installing
+  registration.dispatchEvent(new Event('updatefound'))
+  registration.waiting = release()
+  installing.dispatchEvent(new Event('statechange'))
   registration.waiting = null
+  installing.dispatchEvent(new Event('statechange')) // activating
+  expect(worker.updated.value).toBe(true)
+  worker.updated.value = false // the notice is closed
+  container.dispatchEvent(new Event('controllerchange')) // the files of this page's release are deleted
+  expect(worker.updated.value).toBe(true)
   worker.takeOver()
+  expect([asked, reload.mock.calls.length]).toEqual([[], 1])
+})
+
+test('a release that another tab has loaded from the server is loaded', async () => {
+  registration.waiting = release(false)
+  registration.update.mockRejectedValue(new TypeError('the registration is removed'))
+  await worker.registerWorker()
+  container.getRegistration.mockResolvedValue({ waiting: null }) // of the other tab
+  worker.takeOver()
+  await vi.advanceTimersByTimeAsync(3000)
+  expect(container.getRegistration).toHaveBeenCalledWith('/console/')
   expect(reload).toHaveBeenCalledOnce()
+})
+
+test('a page that no worker has served gets no notice of the first one', async () => {
+  container.controller = null
+  await worker.registerWorker()
+  const installing = new EventTarget()
+  registration.installing = installing
+  registration.dispatchEvent(new Event('updatefound'))
+  registration.waiting = release()
+  installing.dispatchEvent(new Event('statechange'))
+  container.dispatchEvent(new Event('controllerchange'))
+  expect(worker.updated.value).toBe(false)
 })

@@ -2,9 +2,10 @@ import { ref } from 'vue'
 
 import { register } from '@shared/worker'
 
-/** Whether a new release of the console is installed and waits for activation. */
+/** Whether a newer release of the console than this page's is installed. False again if the user closes the notice of it. */
 export const updated = ref(false)
 
+const scope = '/console/'
 let registration: ServiceWorkerRegistration | undefined
 let asking = false
 const checkInterval = 30 * 60_000 // ms between two checks for a new release, because a kitchen's screen is never reloaded
@@ -12,14 +13,21 @@ const patience = 3000 // ms to wait until a new release is active; it takes half
 
 /** Registers the service worker that caches the console's files. The console works without it too. */
 export async function registerWorker(): Promise<void> {
-  const registered = await register('/console/worker.js', '/console/')
+  const registered = await register('/console/worker.js', scope)
   if (!registered) return
   registration = registered
+  const { serviceWorker } = navigator
   const look = () => {
-    // The first one has nothing to replace.
-    updated.value = registered.waiting !== null && navigator.serviceWorker.controller !== null
+    // The first one has nothing to replace. If another tab activates the release, this page is still older than it.
+    if (registered.waiting && serviceWorker.controller) updated.value = true
   }
   look()
+  if (serviceWorker.controller) {
+    // Another tab has activated a release, and the files of this page's release are deleted.
+    serviceWorker.addEventListener('controllerchange', () => {
+      updated.value = true
+    })
+  }
   registered.addEventListener('updatefound', () => registered.installing?.addEventListener('statechange', look))
   setInterval(() => void registered.update().catch(() => undefined), checkInterval)
 }
@@ -37,7 +45,7 @@ export function takeOver(): void {
     location.reload()
     return
   }
-  const timer = setInterval(() => void replace(registration).catch(() => undefined), patience) // tried again without a network
+  const timer = setInterval(() => void replace().catch(() => undefined), patience) // tried again without a network
   navigator.serviceWorker.addEventListener('controllerchange', () => {
     clearInterval(timer)
     location.reload()
@@ -45,11 +53,15 @@ export function takeOver(): void {
   waiting.postMessage('take over')
 }
 
-/** Reloads the page from the server, without the worker unless the new release has become active. It fails without a network. */
-async function replace(registered?: ServiceWorkerRegistration): Promise<void> {
-  if (registered?.waiting) {
-    await registered.update() // fails without a network
-    await registered.unregister()
+/**
+ * Reloads the page from the server, without the worker unless the new release has become active. It fails without a network.
+ * It asks for the registration again, because another tab may have removed the one of this page.
+ */
+async function replace(): Promise<void> {
+  const current = await navigator.serviceWorker.getRegistration(scope)
+  if (current?.waiting) {
+    await current.update() // fails without a network
+    await current.unregister()
   }
   location.reload()
 }
