@@ -127,8 +127,9 @@ func (c *cli) listBranches() *cobra.Command {
 // printBranches writes branches as a table. A branch without a country has a dash: an empty cell looks like one that was not
 // read.
 func printBranches(w io.Writer, all []catalog.Branch) {
+	open := map[bool]string{true: "yes", false: "no"}
 	printTable(w, "BRANCH\tNAME\tCOUNTRY\tCURRENCY\tTIME ZONE\tOPEN", all, func(w io.Writer, b catalog.Branch) {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%t\n", b.ID, b.Name, cmp.Or(b.Country, "-"), b.Currency, b.Timezone, b.Open)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", b.ID, b.Name, cmp.Or(b.Country, "-"), b.Currency, b.Timezone, open[b.Open])
 	})
 }
 

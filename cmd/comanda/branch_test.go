@@ -8,7 +8,7 @@ import (
 	"comanda/internal/catalog"
 )
 
-// A branch without a country has a dash in its column.
+// A branch without a country has a dash in its column, and people read yes and no.
 func TestPrintBranches(t *testing.T) {
 	var b strings.Builder
 	printBranches(&b, []catalog.Branch{
@@ -17,8 +17,8 @@ func TestPrintBranches(t *testing.T) {
 	})
 	rows := strings.Split(strings.TrimSpace(b.String()), "\n")
 	want := [][]string{
-		{"BRANCH", "NAME", "COUNTRY", "CURRENCY", "TIME", "ZONE", "OPEN"}, {"1", "Hoa", "-", "VND", "UTC", "true"},
-		{"2", "Sen", "TW", "TWD", "UTC", "false"},
+		{"BRANCH", "NAME", "COUNTRY", "CURRENCY", "TIME", "ZONE", "OPEN"}, {"1", "Hoa", "-", "VND", "UTC", "yes"},
+		{"2", "Sen", "TW", "TWD", "UTC", "no"},
 	}
 	if !slices.EqualFunc(rows, want, func(row string, cells []string) bool { return slices.Equal(strings.Fields(row), cells) }) {
 		t.Errorf("the table is\n%s", b.String())
