@@ -153,6 +153,12 @@ func parseHouse(raw []byte, dir string) *parsedHouse {
 	if err == nil {
 		err = yaml.Unmarshal(raw, &h.root)
 	}
+	var second yaml.Node // an empty one, as of a file that ends with ---, has only null
+	if err == nil && d.Decode(&second) == nil && second.Content[0].Tag != "!!null" {
+		h.problems = append(h.problems, HouseProblem{
+			Line: second.Line, Message: "The file has a second document. Write everything before the line with ---.",
+		})
+	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the file is empty")
 	}

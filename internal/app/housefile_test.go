@@ -18,6 +18,7 @@ func TestSetUpHouse_problems(t *testing.T) {
 		{"owner: {email: a@b.example}\nbranch: []", "2 : field branch not found here"},
 		{"settings:\n  smtp_url: {path: x}", `2 : expected file or env, not "path"`},
 		{"settings:\n  smtp_url: [a]", "2 : expected a text, or one of file and env"},
+		{"owner: {email: a@b.example}\n---\nbranches: []", "2 : The file has a second document. Write everything before the line with ---."},
 		{"branches:\n  - name: A\n    dayStart: four", "3 : cannot unmarshal !!str `four` into int"},
 		{`owner: {email: a@b.example, password: {file: short.txt}, role: owner}
 settings:
