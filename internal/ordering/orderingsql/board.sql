@@ -4,12 +4,18 @@ SELECT d.id, d.category_id FROM dish d JOIN @rows($1: id int) AS r ON d.id = r.i
 -- name: board_select
 -- Reads the three lists of a kitchen's board in one statement. tickets: open paid orders of the date $2, and of $3 if
 -- paid since $4. served: orders served, completed or cleared as voided since $5. awaiting: open orders to be paid at
--- the counter.
-SELECT * FROM (
-    SELECT 'tickets', @order_columns
+-- the counter. Most orders of a date are finished, so both lists of open orders share one read of the dates.
+WITH open_orders AS MATERIALIZED (
+    SELECT o.id
     FROM order_info o
     WHERE o.branch_id = $1 AND o.biz_date IN ($2, $3) AND o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY')
-      AND o.void_seen = 0 AND o.payment_status IN ('PAID', 'REFUND_DUE', 'REFUNDED') AND (o.biz_date = $2 OR o.paid_at >= $4)
+      AND o.void_seen = 0
+)
+SELECT * FROM (
+    SELECT 'tickets', @order_columns
+    FROM open_orders
+    /*sqlite: CROSS*/ JOIN order_info o ON o.id = open_orders.id
+    WHERE o.payment_status IN ('PAID', 'REFUND_DUE', 'REFUNDED') AND (o.biz_date = $2 OR o.paid_at >= $4)
     ORDER BY o.paid_at, o.id
     LIMIT $6
 ) AS tickets
@@ -24,9 +30,9 @@ SELECT * FROM (
 UNION ALL
 SELECT * FROM (
     SELECT 'awaiting', @order_columns
-    FROM order_info o
-    WHERE o.branch_id = $1 AND o.biz_date IN ($2, $3) AND o.status IN ('PLACED', 'ACCEPTED', 'PREPARING', 'READY')
-      AND o.void_seen = 0 AND o.payment_status = 'UNPAID' AND o.payment_method = 'COUNTER'
+    FROM open_orders
+    /*sqlite: CROSS*/ JOIN order_info o ON o.id = open_orders.id
+    WHERE o.payment_status = 'UNPAID' AND o.payment_method = 'COUNTER'
     ORDER BY o.created_at, o.id
     LIMIT $6
 ) AS awaiting
