@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { changeLanguage } from '../shell/i18n'
 import { after, quantity, standing, validSKU, type StockItem } from './level'
 
 test.each([
@@ -30,4 +31,11 @@ test.each([
 test('a quantity of pieces is shown without a unit', () => {
   expect(quantity(3, '')).toBe('3')
   expect(quantity(3, 'kg')).toBe('3 kg')
+})
+
+test('thousands of a quantity are separated as in the language', async () => {
+  expect(quantity(24_000, 'g')).toBe('24,000 g')
+  await changeLanguage('vi')
+  expect(quantity(24_000, 'g')).toBe('24.000 g')
+  await changeLanguage('en')
 })

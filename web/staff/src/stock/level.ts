@@ -1,5 +1,7 @@
 import type { components } from '@shared/api/schema'
 
+import { language } from '../shell/i18n'
+
 type Schemas = components['schemas']
 
 export type StockItem = Schemas['StockItem']
@@ -35,7 +37,8 @@ export function validSKU(id: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(id)
 }
 
-/** A quantity of an item with its unit; pieces have no unit. */
-export function quantity(n: number, unit: string): string {
-  return unit ? `${String(n)} ${unit}` : String(n)
+/** A quantity of an item with its unit in the current language; pieces have no unit. */
+export function quantity(n: number, unit = ''): string {
+  const text = new Intl.NumberFormat(language.value).format(n)
+  return unit ? `${text} ${unit}` : text
 }
