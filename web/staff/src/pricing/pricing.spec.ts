@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { formOf, percentOn, quoteInput, ruleOf, typedPercent, untaxed, withRule, type Form, type TaxClass } from './pricing'
+import { commonClass, formOf, percentOn, quoteInput, ruleOf, typedPercent, untaxed, withRule, type Form, type TaxClass } from './pricing'
 
 const form: Form = formOf({
   priceMode: 'INCLUSIVE', taxScope: 'BILL', taxRounding: 'HALF_UP', discountRounding: 'HALF_UP',
@@ -38,4 +38,12 @@ test('the price lab asks for the rates and charges of the kind and the date', ()
   expect(here.serviceCharges, 'charges at the table').toEqual([{ percent: '10', taxed: true }])
   const away = quoteInput(form, 'VND', 'PICKUP', '2026-11-26', lines)
   expect([away.lines?.[0]?.rate, away.serviceCharges], 'take-away').toEqual(['5', []])
+})
+
+test('dishes without a class differ only from those with one', () => {
+  const dishes = (...classes: (string | null)[]) => classes.map((taxClass) => ({ taxClass }))
+  expect(commonClass(dishes('FOOD', 'FOOD')), 'the same class').toBe('FOOD')
+  expect(commonClass(dishes(null, null)), 'none').toBeNull()
+  expect(commonClass(dishes('FOOD', null)), 'some without').toBeUndefined()
+  expect(commonClass(dishes('FOOD', 'DRINK')), 'two classes').toBeUndefined()
 })

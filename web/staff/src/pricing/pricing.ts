@@ -85,3 +85,9 @@ export function quoteInput(
     ...(discount && { discounts: [discount.type === 'COMP' ? { percent: '100' } : discount.type === 'AMOUNT' ? { amount: discount.amount ?? 0 } : { percent: discount.percent ?? '0' }] }),
   }
 }
+
+/** The tax class that all dishes have; null if none has one, undefined if they differ. */
+export function commonClass(dishes: { taxClass: string | null }[]): string | null | undefined {
+  const codes = new Set(dishes.map((d) => d.taxClass || null))
+  return codes.size > 1 ? undefined : [...codes][0]
+}
