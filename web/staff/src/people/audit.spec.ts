@@ -49,7 +49,12 @@ test('an order is named by its number, and by its id in entries without one', ()
   expect(sentenceOf(e, sentences['./sentences/en.json'])).toBe('Lan cancelled order A-042')
   expect(sentenceOf(e, sentences['./sentences/vi.json'])).toBe('Lan đã hủy đơn A-042')
   expect(subjectOf({ ...e, after: { status: 'CANCELED' } })).toBe('order:01J')
-  expect(subjectOf({ ...e, subject: 'stockItem:S', after: { number: 'A-042' } })).toBe('stockItem:S')
+  expect(subjectOf({ ...e, subject: 'visit:S', after: { number: 'A-042' } })).toBe('visit:S')
+})
+
+test('a stock item is named by its item number', () => {
+  const e = { action: 'stock_adjusted', actor: 'user:7', actorName: 'Lan', subject: 'stockItem:beef', subjectNames: {} }
+  expect(subjectOf(e)).toBe('beef')
 })
 
 test('the sentence of a price change contains the old and the new price', async () => {
