@@ -120,7 +120,8 @@ export function moment(instant: string, timeZone?: string): string {
 }
 
 function formatInstant(instant: string, options: Intl.DateTimeFormatOptions, timeZone?: string): string {
-  return new Intl.DateTimeFormat(current.value, { ...options, hour12: false, ...(timeZone ? { timeZone } : {}) }).format(new Date(instant))
+  // With hour12: false, English and Chinese would say 24:05 for five minutes past midnight.
+  return new Intl.DateTimeFormat(current.value, { ...options, hourCycle: 'h23', ...(timeZone ? { timeZone } : {}) }).format(new Date(instant))
 }
 
 /** Minutes and seconds, such as 14:05. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { addTexts, chooseLanguage, countdown, language, setLanguage, t, textOf, type Language } from './index'
+import { addTexts, chooseLanguage, clock, countdown, language, moment, setLanguage, t, textOf, type Language } from './index'
 import en from './en.json'
 import vi from './vi.json'
 import zh from './zh-Hant.json'
@@ -59,4 +59,10 @@ test.each([
   [-5, '0:00'],
 ])('%d ms are shown as %s', (ms, want) => {
   expect(countdown(ms)).toBe(want)
+})
+
+test.each<Language>(['en', 'vi', 'zh-Hant'])('%s counts the hours of a day from 0', async (l) => {
+  await setLanguage(l)
+  expect(clock('2026-02-28T17:05:00Z', 'Asia/Ho_Chi_Minh')).toBe('00:05')
+  expect(moment('2026-02-28T17:05:00Z', 'Asia/Ho_Chi_Minh')).toContain('00:05')
 })

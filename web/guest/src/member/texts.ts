@@ -25,8 +25,3 @@ export function m(key: MemberKey, values: Values = {}): string {
 export function day(bizDate: string): string {
   return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${bizDate}T00:00:00Z`))
 }
-
-/** Formats an instant as day and time in the device's time zone. */
-export function moment(instant: string): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant))
-}
