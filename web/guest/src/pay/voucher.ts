@@ -1,7 +1,9 @@
-import { ref, shallowRef } from 'vue'
+import { ref, shallowRef, watch } from 'vue'
 
 import type { Fault } from '@shared/api/fault'
 import type { Key } from '@shared/i18n'
+
+import { recall, remember } from '../shell/preferences'
 
 const words: Record<string, Key> = {
   voucher_not_yet: 'voucher.notYet', voucher_expired: 'voucher.expired', voucher_used_up: 'voucher.usedUp', voucher_taken: 'voucher.taken',
@@ -13,7 +15,12 @@ export interface Refusal {
   minGoods: number // the least sum of the dishes, if that is the reason
 }
 
-const code = ref('') // the code of the next order; it stays while the cart is closed
+// The code of the next order. Like the cart, it survives a reload: phones discard pages in the background.
+const storeKey = 'comanda.voucher'
+const code = ref(recall(storeKey) ?? '')
+watch(code, (now) => {
+  remember(storeKey, now)
+}, { flush: 'sync' })
 const refusal = shallowRef<Refusal>()
 
 /** The voucher of the next order. */
