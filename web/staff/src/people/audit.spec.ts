@@ -52,6 +52,14 @@ test('an order is named by its number, and by its id in entries without one', ()
   expect(subjectOf({ ...e, subject: 'visit:S', after: { number: 'A-042' } })).toBe('visit:S')
 })
 
+test('an actor who was not logged in is named in the language of the reader', async () => {
+  const e = { actor: 'anonymous', actorName: '' }
+  expect(actorOf(e)).toBe('Someone not logged in')
+  await changeLanguage('vi')
+  expect(actorOf(e)).toBe('Người chưa đăng nhập')
+  await changeLanguage('en')
+})
+
 test('a stock item is named by its item number', () => {
   const e = { action: 'stock_adjusted', actor: 'user:7', actorName: 'Lan', subject: 'stockItem:beef', subjectNames: {} }
   expect(subjectOf(e)).toBe('beef')

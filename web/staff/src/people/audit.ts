@@ -26,7 +26,7 @@ export const useSentences = () => useInLanguage(sentences)
 
 /** The actor's name, or the text of the log without a name. */
 export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
-  if (e.actor === 'system' || e.actor === 'service') return t(`people.actor_${e.actor}`)
+  if (['system', 'service', 'anonymous'].includes(e.actor)) return t(`people.actor_${e.actor}`)
   return e.actorName || e.actor
 }
 
