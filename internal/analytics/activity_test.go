@@ -40,7 +40,7 @@ func TestActivity_figures_equal_a_recount(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
 		for range 40 {
 			for range random.IntN(60) {
-				a.MemberSign(1+random.Int64N(200), clock.Now())
+				a.MemberSeen(1+random.Int64N(200), clock.Now())
 			}
 			testenv.NoError(t, a.Flush(t.Context()))
 			clock.Advance(24 * time.Hour)
@@ -92,7 +92,7 @@ func TestActivity_keeps_dates_until_they_are_stored(t *testing.T) {
 	a := newActivity(store, analyticsmemory.NewLoginStore(), clock)
 	date := clock.Now().UTC().Format(time.DateOnly)
 	store.err = errors.New("the disk is full")
-	a.MemberSign(7, clock.Now())
+	a.MemberSeen(7, clock.Now())
 	if err := a.Flush(t.Context()); !errors.Is(err, store.err) {
 		t.Errorf("Flush: error %v, want %v", err, store.err)
 	}
@@ -101,11 +101,11 @@ func TestActivity_keeps_dates_until_they_are_stored(t *testing.T) {
 	testenv.Equal(t, []int64{7}, testenv.Must(store.ActiveOn(t.Context(), date))(t))
 	store.err = errors.New("stored twice")
 	clock.Advance(2 * time.Minute)
-	a.MemberSign(7, clock.Now())
+	a.MemberSeen(7, clock.Now())
 	testenv.NoError(t, a.Flush(t.Context()))
 	store.err = nil
 	clock.Advance(24 * time.Hour)
-	a.MemberSign(7, clock.Now())
+	a.MemberSeen(7, clock.Now())
 	testenv.NoError(t, a.Flush(t.Context()))
 	if n := len(testenv.Must(store.ActiveOn(t.Context(), clock.Now().UTC().Format(time.DateOnly)))(t)); n != 1 {
 		t.Errorf("%d members on the next date, want 1", n)
@@ -143,14 +143,14 @@ func TestActivity_marks_what_it_has_missed(t *testing.T) {
 		days := testenv.Must(a.Members(t.Context(), today, today))(t)
 		return days[0].Daily
 	}
-	a.MemberSign(1, clock.Now())
+	a.MemberSeen(1, clock.Now())
 	if testenv.NoError(t, a.Flush(t.Context())); daily() != 1 {
 		t.Errorf("%d members, want 1", daily())
 	}
 	missed := func(a *analytics.Activity, user int64) {
 		t.Helper()
 		cache.err = redisdb.ErrDown
-		a.MemberSign(user, clock.Now())
+		a.MemberSeen(user, clock.Now())
 		if err := a.Flush(t.Context()); !errors.Is(err, redisdb.ErrDown) {
 			t.Errorf("Flush without the cache: error %v, want ErrDown", err)
 		}
@@ -170,7 +170,7 @@ func TestActivity_marks_what_it_has_missed(t *testing.T) {
 	}
 }
 
-// Who is here: one sign per visitor and minute is recorded, two processes count a visitor once, and a manager sees no branches
+// Who is here: one request per visitor and minute is recorded, two processes count a visitor once, and a manager sees no branches
 // of others.
 func TestActivity_Online(t *testing.T) {
 	r, clock := open(t, sqldbtest.Postgres(t)), testenv.NewClock()
@@ -186,8 +186,8 @@ func TestActivity_Online(t *testing.T) {
 	hash := func(n int) string { return strconv.Itoa(n) + "23456789abcdef0123456789abcdef" }
 	for _, a := range []*analytics.Activity{first, second} {
 		for n := range 3 {
-			a.GuestSign(1, hash(n), clock.Now())
-			a.MemberSign(int64(n/2)+1, clock.Now())
+			a.GuestSeen(1, hash(n), clock.Now())
+			a.MemberSeen(int64(n/2)+1, clock.Now())
 		}
 	}
 	want := analytics.Online{Members: 2, Branches: []analytics.BranchOnline{{Branch: 1, Guests: 3}}}
@@ -197,15 +197,15 @@ func TestActivity_Online(t *testing.T) {
 	manager.Branches = []int64{1}
 
 	clock.Advance(30 * time.Second)
-	first.GuestSign(1, hash(0), clock.Now()) // within a minute: not recorded
+	first.GuestSeen(1, hash(0), clock.Now()) // within a minute: not recorded
 	clock.Advance(analytics.OnlineWindow - 30*time.Second)
-	first.GuestSign(1, hash(1), clock.Now())
+	first.GuestSeen(1, hash(1), clock.Now())
 	testenv.Equal(t, want, online(manager))
 	clock.Advance(time.Second)
 	testenv.Equal(t, analytics.Online{Branches: []analytics.BranchOnline{{Branch: 1, Guests: 1}}}, online(manager))
 }
 
-// A sign that is not recorded allocates nothing, and one that is takes no I/O.
+// A request that is not recorded allocates nothing, and one that is recorded does no I/O.
 func BenchmarkActivity_sign(b *testing.B) {
 	a := newActivity(nil, nil, testenv.NewClock())
 	now := time.Now()
@@ -213,14 +213,14 @@ func BenchmarkActivity_sign(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			a.GuestSign(1, hash, now)
+			a.GuestSeen(1, hash, now)
 		}
 	})
 	b.Run("again from all cores", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				a.GuestSign(1, hash, now)
+				a.GuestSeen(1, hash, now)
 			}
 		})
 	})
@@ -231,7 +231,7 @@ func BenchmarkActivity_sign(b *testing.B) {
 			if n++; n%50_000 == 1 {
 				a = newActivity(nil, nil, testenv.NewClock())
 			}
-			a.MemberSign(n, now)
+			a.MemberSeen(n, now)
 		}
 	})
 }

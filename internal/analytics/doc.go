@@ -20,6 +20,6 @@
 //	     the bitmaps in Redis are a copy that readers restore
 //	AN11 a date without its complete bitmap is restored or counted in SQL; a member that a process has stored and could
 //	     not mark is missing until its next round, or for ten minutes if it was killed
-//	AN12 who is here now is counted from the times of last signs; a process that is killed loses those of one interval of
-//	     Flush, and a lost set fills again within a minute
+//	AN12 who is here now is counted from the times at which visitors were last seen; a killed process loses those of one
+//	     interval of Flush, and a lost set fills again within a minute
 package analytics

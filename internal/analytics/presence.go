@@ -13,36 +13,38 @@ import (
 )
 
 const (
-	// OnlineWindow is how long a visitor is here after the last sign. A phone that shows the app sends one each minute.
+	// OnlineWindow is how long after the last request a visitor counts as here. A phone that shows the app sends one each
+	// minute.
 	OnlineWindow = 5 * time.Minute
 
-	// signInterval is the minimum time between two signs of a visitor that a process records.
-	signInterval = time.Minute
+	// seenInterval is the minimum time between two requests of a visitor that a process records.
+	seenInterval = time.Minute
 
-	// maxVisitors bounds the visitors that a process remembers, about 20 MB. The signs of others are dropped for a minute.
+	// maxVisitors bounds the visitors in the memory of a process, about 20 MB. Requests of others are not recorded for a
+	// minute.
 	maxVisitors = 100_000
 
 	// guestChars is how much of the hash of a guest's token is stored: 64 bits distinguish guests, and identify none.
 	guestChars = 16
 )
 
-// Sign is the last sign of a visitor.
-type Sign struct {
+// VisitorSeen is the time of a visitor's last request.
+type VisitorSeen struct {
 	Visitor string
 	At      time.Time
 }
 
-// Presence stores the last signs of visitors: of guests by branch, and of members under HouseMembers. It is not restored
-// after a loss; visitors return with their next signs.
+// Presence stores when visitors were last seen: guests by branch, and members under MembersBranch. It is not restored
+// after a loss; the next requests of the visitors add them again.
 type Presence interface {
-	// AddSigns stores signs and forgets visitors whose last sign is older than OnlineWindow.
-	AddSigns(ctx context.Context, branch int64, all []Sign) error
-	// CountOnline returns how many visitors have sent a sign since an instant.
+	// SaveLastSeen stores times and removes visitors who were last seen longer than OnlineWindow ago.
+	SaveLastSeen(ctx context.Context, branch int64, all []VisitorSeen) error
+	// CountOnline returns how many visitors were seen since an instant.
 	CountOnline(ctx context.Context, branch int64, since time.Time) (int64, error)
 }
 
-// HouseMembers is the branch under which members are stored: they are in no branch.
-const HouseMembers = 0
+// MembersBranch is the branch under which members are stored, because members belong to no branch.
+const MembersBranch = 0
 
 // visitor is a guest of a branch, or a member.
 type visitor struct {
@@ -50,12 +52,12 @@ type visitor struct {
 	guest        string
 }
 
-type visitorSign struct {
+type request struct {
 	visitor
 	at time.Time
 }
 
-// Activity records who is here, and on which dates members were active. A sign ends in this process; Flush writes it
+// Activity records who is here, and on which dates members were active. Requests are recorded in memory; Flush writes them
 // later, so no request waits for Redis or SQL. It is safe for concurrent use.
 type Activity struct {
 	Store ActivityStore
@@ -64,8 +66,8 @@ type Activity struct {
 	Now   func() time.Time
 
 	mu      sync.Mutex
-	last    map[visitor]time.Time // of the last sign that was recorded
-	pending []visitorSign         // signs that are not yet written
+	last    map[visitor]time.Time // of the last request that was recorded
+	pending []request             // not yet written
 	active  map[int64]time.Time   // members whose date is not yet in SQL
 
 	flushing sync.Mutex
@@ -73,22 +75,22 @@ type Activity struct {
 	unmarked map[string]bool  // dates of which the cache lacks a member that SQL has
 }
 
-// GuestSign records a sign of a guest. hash is the hash of the guest's token.
-func (a *Activity) GuestSign(branch int64, hash string, at time.Time) {
-	a.sign(visitor{branch: branch, guest: hash[:min(len(hash), guestChars)]}, at)
+// GuestSeen records a request of a guest. hash is the hash of the guest's token.
+func (a *Activity) GuestSeen(branch int64, hash string, at time.Time) {
+	a.seen(visitor{branch: branch, guest: hash[:min(len(hash), guestChars)]}, at)
 }
 
-// MemberSign records a sign of a member.
-func (a *Activity) MemberSign(user int64, at time.Time) {
-	a.sign(visitor{branch: HouseMembers, user: user}, at)
+// MemberSeen records a request of a member.
+func (a *Activity) MemberSeen(user int64, at time.Time) {
+	a.seen(visitor{branch: MembersBranch, user: user}, at)
 }
 
-// sign records at most one sign of a visitor per signInterval.
-func (a *Activity) sign(v visitor, at time.Time) {
+// seen records at most one request of a visitor per seenInterval.
+func (a *Activity) seen(v visitor, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last, known := a.last[v]
-	if known && at.Sub(last) < signInterval || !known && len(a.last) >= maxVisitors {
+	if known && at.Sub(last) < seenInterval || !known && len(a.last) >= maxVisitors {
 		return
 	}
 	if a.last == nil {
@@ -96,47 +98,47 @@ func (a *Activity) sign(v visitor, at time.Time) {
 	}
 	a.last[v] = at
 	if len(a.pending) < maxVisitors {
-		a.pending = append(a.pending, visitorSign{v, at})
+		a.pending = append(a.pending, request{v, at})
 	}
 	if v.user != 0 && len(a.active) < maxVisitors {
 		a.active[v.user] = at
 	}
 }
 
-// take returns what is not yet written. It forgets visitors that may send the next sign, and those from after a step of
-// the clock.
-func (a *Activity) take() ([]visitorSign, map[int64]time.Time) {
+// take returns what is not yet written. It forgets visitors whose next request is to be recorded, and those whose time
+// is in the future because the clock was set back.
+func (a *Activity) take() ([]request, map[int64]time.Time) {
 	now := a.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.last, func(_ visitor, at time.Time) bool { return now.Sub(at) >= signInterval || at.After(now) })
+	maps.DeleteFunc(a.last, func(_ visitor, at time.Time) bool { return now.Sub(at) >= seenInterval || at.After(now) })
 	pending, active := a.pending, a.active
 	a.pending, a.active = nil, map[int64]time.Time{}
 	return pending, active
 }
 
-// Flush writes the signs since the last call: dates to SQL and then to the cache, and who is here to the cache. Members
-// whose date could not be stored are kept for the next call; signs of presence are not.
+// Flush writes the requests since the last call: dates to SQL and then to the cache, and who is here to the cache. Members
+// whose date could not be stored are kept for the next call; the times of who is here are not.
 func (a *Activity) Flush(ctx context.Context) error {
 	a.flushing.Lock()
 	defer a.flushing.Unlock()
 	pending, active := a.take()
-	return cmp.Or(a.storeDates(ctx, active), a.storeSigns(ctx, pending))
+	return cmp.Or(a.storeDates(ctx, active), a.storePresence(ctx, pending))
 }
 
-// storeSigns writes signs by branch.
-func (a *Activity) storeSigns(ctx context.Context, pending []visitorSign) error {
-	by := map[int64][]Sign{}
+// storePresence writes when visitors were last seen, by branch.
+func (a *Activity) storePresence(ctx context.Context, pending []request) error {
+	by := map[int64][]VisitorSeen{}
 	for _, s := range pending {
 		name := s.guest
 		if s.user != 0 {
 			name = strconv.FormatInt(s.user, 10)
 		}
-		by[s.branch] = append(by[s.branch], Sign{name, s.at})
+		by[s.branch] = append(by[s.branch], VisitorSeen{name, s.at})
 	}
 	var first error
 	for branch, all := range by {
-		first = cmp.Or(first, a.Cache.AddSigns(ctx, branch, all))
+		first = cmp.Or(first, a.Cache.SaveLastSeen(ctx, branch, all))
 	}
 	return first
 }
@@ -226,7 +228,7 @@ func (a *Activity) Online(ctx context.Context, by authz.Actor) (o Online, err er
 		return o, err
 	}
 	since := a.Now().Add(-OnlineWindow)
-	if o.Members, err = a.Cache.CountOnline(ctx, HouseMembers, since); err != nil {
+	if o.Members, err = a.Cache.CountOnline(ctx, MembersBranch, since); err != nil {
 		return o, err
 	}
 	for _, id := range branches {

@@ -85,7 +85,7 @@ func (s *Service) rankAll(ctx context.Context, period func(date string) RankPeri
 	return nil
 }
 
-// rank computes a ranking from SQL and stores it (AN5). That Redis is unreachable is no error: readers use SQL then.
+// rank computes a ranking from SQL and stores it (AN5). If Redis is unreachable, it returns no error: readers use SQL then.
 func (s *Service) rank(ctx context.Context, board RankBoard, branch int64, p RankPeriod) ([]Score, error) {
 	from, to := p.span()
 	all, err := s.Store.Scores(ctx, board, branch, from, to)

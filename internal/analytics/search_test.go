@@ -64,7 +64,7 @@ func TestService_counts_searches(t *testing.T) {
 		search(t, s, "visit1", "Phở", "  phở  MỀM ", "pizza")
 		search(t, s, "visit2", "PHO", "牛", "pizza")
 		testenv.NoError(t, s.Record(t.Context(), 1, analytics.Views{User: 7, Searches: []string{"pho"}}))
-		// What may be about a person, or is no search for a dish, is not stored (AN7).
+		// What may be about a person, or is not a search for a dish, is not stored (AN7).
 		search(t, s, "visit2", "an@example.com", "0912345678", "ban 12 345", "p", "", strings.Repeat("pho ", 11))
 		testenv.NoError(t, s.Flush(t.Context()), s.Flush(t.Context()))
 		want := []string{

@@ -115,19 +115,19 @@ func (k *Core) wireActivity() {
 	k.Reports.Members = memberFigures{k.Activity}
 }
 
-// followActivity takes the signs from the requests of guests and members. Any request with a valid token of a member is
-// activity, so a member who stays logged in counts as well as one who logs in. Staff are no members.
+// followActivity records the requests of guests and members. Any request with a valid token of a member is
+// activity, so a member who stays logged in counts as well as one who logs in. Staff are not members.
 func (k *Core) followActivity() {
-	k.Guests.Seen = func(g visit.Guest, at time.Time) { k.Activity.GuestSign(g.BranchID, g.TokenHash, at) }
+	k.Guests.Seen = func(g visit.Guest, at time.Time) { k.Activity.GuestSeen(g.BranchID, g.TokenHash, at) }
 	k.Authenticator.Seen = func(a authz.Actor, at time.Time) {
 		if a.Role == authz.RoleUser {
-			k.Activity.MemberSign(a.UserID, at)
+			k.Activity.MemberSeen(a.UserID, at)
 		}
 	}
 }
 
 // houseDate returns the date of an instant for the whole restaurant: the first branch's business date. Members belong to no
-// branch, and most houses have one time zone.
+// branch, and most restaurants have one time zone.
 func (k *Core) houseDate(ctx context.Context, at time.Time) (string, error) {
 	branches, err := k.Branches.Store.Branches(ctx)
 	if err != nil || len(branches) == 0 {
@@ -136,7 +136,7 @@ func (k *Core) houseDate(ctx context.Context, at time.Time) (string, error) {
 	return branches[0].Calendar().BizDate(at), nil
 }
 
-// activityLoop writes signs. It runs in every process that serves requests, because each has signs of its own.
+// activityLoop writes recorded requests. It runs in every process that serves requests, because each records its own.
 func (k *Core) activityLoop() worker.Loop {
 	return worker.Loop{Name: "activity", Run: k.Activity.Flush, Every: 5 * time.Second, Timeout: 20 * time.Second}
 }

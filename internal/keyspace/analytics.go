@@ -36,7 +36,7 @@ func LoginUnion(part int64) Key { return loginUnion.key(decimal(part)) }
 var onlineMembers = declare(Decl{
 	Pattern: "app:counter:online:users",
 	Type:    SortedSet, TTL: TTL{time.Second, OnlineLife}, Class: Lossy, Owner: "analytics",
-	Purpose: "members, scored by their last sign (Unix ms)",
+	Purpose: "members, scored by when they were last seen (Unix ms)",
 })
 
 // OnlineMembers returns the key of the members who are online.
@@ -45,7 +45,7 @@ func OnlineMembers() Key { return onlineMembers.key() }
 var onlineGuests = declare(Decl{
 	Pattern: "app:counter:online:guests:%branch%", Segments: []Segment{branchSegment},
 	Type: SortedSet, TTL: TTL{time.Second, OnlineLife}, Class: Lossy, Owner: "analytics",
-	Purpose: "hashes of guests' tokens, scored by their last sign (Unix ms)",
+	Purpose: "hashes of guests' tokens, scored by when they were last seen (Unix ms)",
 })
 
 // OnlineGuests returns the key of the guests who are in a branch.

@@ -210,8 +210,8 @@ func TestSuggestions(t *testing.T) {
 // The answer has the guests of the branches that the account sees; this one works in none.
 func TestOnline(t *testing.T) {
 	s := open(t, sqldbtest.SQLite(t))
-	s.activity.MemberSign(7, s.now)
-	s.activity.GuestSign(1, "0123456789abcdef0123", s.now)
+	s.activity.MemberSeen(7, s.now)
+	s.activity.GuestSeen(1, "0123456789abcdef0123", s.now)
 	s.activity.Date = func(context.Context, time.Time) (string, error) { return "2026-02-26", nil }
 	testenv.NoError(t, s.activity.Flush(t.Context()))
 	s.want(`200 {"minutes":5,"members":1,"branches":[]}`, "7", "GET", "/api/reports/online", "")

@@ -18,7 +18,7 @@ const maxDates = 400
 type LoginStore struct {
 	mu     sync.Mutex
 	dates  map[string]bitmap
-	online map[int64]map[string]time.Time // last signs by branch
+	online map[int64]map[string]time.Time // when visitors were last seen, by branch
 }
 
 // bitmap has a bit for each member. Bit 0 says that it is complete.
@@ -129,25 +129,25 @@ func (s *LoginStore) CountActive(
 	}, nil, nil
 }
 
-// AddSigns implements analytics.Presence.
-func (s *LoginStore) AddSigns(_ context.Context, branch int64, all []analytics.Sign) error {
+// SaveLastSeen implements analytics.Presence.
+func (s *LoginStore) SaveLastSeen(_ context.Context, branch int64, all []analytics.VisitorSeen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	signs := s.online[branch]
-	if signs == nil {
-		signs = map[string]time.Time{}
-		s.online[branch] = signs
+	seen := s.online[branch]
+	if seen == nil {
+		seen = map[string]time.Time{}
+		s.online[branch] = seen
 	}
 	var newest time.Time
-	for _, sign := range all {
-		if sign.At.After(signs[sign.Visitor]) {
-			signs[sign.Visitor] = sign.At
+	for _, v := range all {
+		if v.At.After(seen[v.Visitor]) {
+			seen[v.Visitor] = v.At
 		}
-		if sign.At.After(newest) {
-			newest = sign.At
+		if v.At.After(newest) {
+			newest = v.At
 		}
 	}
-	maps.DeleteFunc(signs, func(_ string, at time.Time) bool { return newest.Sub(at) > analytics.OnlineWindow })
+	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return newest.Sub(at) > analytics.OnlineWindow })
 	return nil
 }
 

@@ -145,7 +145,7 @@ func (s *Store) Done(_ context.Context, b analytics.ViewBatch) error {
 }
 
 // SetRank implements analytics.Rankings. It drops the rankings of the same kind that ended with another date, because
-// they are not read any more.
+// they are no longer read.
 func (s *Store) SetRank(
 	_ context.Context, board analytics.RankBoard, branch int64, p analytics.RankPeriod, all []analytics.Score,
 ) error {

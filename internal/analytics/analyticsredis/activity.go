@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	markScript    = redisdb.MustScript(files, "lua/mark_active.lua")
-	restoreScript = redisdb.MustScript(files, "lua/restore_day.lua")
-	countScript   = redisdb.MustScript(files, "lua/count_active.lua")
-	signsScript   = redisdb.MustScript(files, "lua/add_signs.lua")
+	markScript     = redisdb.MustScript(files, "lua/mark_active.lua")
+	restoreScript  = redisdb.MustScript(files, "lua/restore_day.lua")
+	countScript    = redisdb.MustScript(files, "lua/count_active.lua")
+	lastSeenScript = redisdb.MustScript(files, "lua/save_last_seen.lua")
 )
 
-// chunk is how many members or signs one script takes, so that none holds up Redis.
+// chunk is how many members or visitors one script takes, so that none holds up Redis.
 const chunk = 1000
 
 // LoginStore implements analytics.ActivityCache. It is safe for concurrent use.
@@ -84,21 +84,21 @@ func (s *LoginStore) CountActive(
 
 // onlineOf returns the key of the visitors of a branch, or of the members.
 func onlineOf(branch int64) keyspace.Key {
-	if branch == analytics.HouseMembers {
+	if branch == analytics.MembersBranch {
 		return keyspace.OnlineMembers()
 	}
 	return keyspace.OnlineGuests(branch)
 }
 
-// AddSigns implements analytics.Presence.
-func (s *LoginStore) AddSigns(ctx context.Context, branch int64, all []analytics.Sign) error {
+// SaveLastSeen implements analytics.Presence.
+func (s *LoginStore) SaveLastSeen(ctx context.Context, branch int64, all []analytics.VisitorSeen) error {
 	for part := range slices.Chunk(all, chunk) {
-		newest := slices.MaxFunc(part, func(x, y analytics.Sign) int { return x.At.Compare(y.At) }).At
+		newest := slices.MaxFunc(part, func(x, y analytics.VisitorSeen) int { return x.At.Compare(y.At) }).At
 		args := []string{millis(keyspace.OnlineLife), decimal(newest.Add(-analytics.OnlineWindow).UnixMilli())}
-		for _, sign := range part {
-			args = append(args, decimal(sign.At.UnixMilli()), sign.Visitor)
+		for _, v := range part {
+			args = append(args, decimal(v.At.UnixMilli()), v.Visitor)
 		}
-		if err := s.db.Run(ctx, signsScript, []keyspace.Key{onlineOf(branch)}, args).Err(); err != nil {
+		if err := s.db.Run(ctx, lastSeenScript, []keyspace.Key{onlineOf(branch)}, args).Err(); err != nil {
 			return err
 		}
 	}

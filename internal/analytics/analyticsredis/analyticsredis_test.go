@@ -35,10 +35,10 @@ func TestStore_keys_expire(t *testing.T) {
 			s.SetRank(t.Context(), analytics.Viewed, 7, analytics.WeekOf(scope.Date), scores),
 			s.AppendSearches(t.Context(), scope.Date, []analytics.SearchEvent{{Branch: 7, Text: "pho"}}),
 		)
-		a, sign := analyticsredis.NewLoginStore(db), []analytics.Sign{{Visitor: "1", At: analyticstest.At}}
+		a, seen := analyticsredis.NewLoginStore(db), []analytics.VisitorSeen{{Visitor: "1", At: analyticstest.At}}
 		testenv.NoError(t,
 			a.MarkActive(t.Context(), "2026-02-25", []int64{1}), a.RestoreDay(t.Context(), "2026-02-26", []int64{1}),
-			a.AddSigns(t.Context(), 7, sign), a.AddSigns(t.Context(), analytics.HouseMembers, sign),
+			a.SaveLastSeen(t.Context(), 7, seen), a.SaveLastSeen(t.Context(), analytics.MembersBranch, seen),
 		)
 		_, _, err := s.Take(t.Context(), scope, "taken")
 		testenv.NoError(t, err, s.Add(t.Context(), scope, v, analyticstest.At))

@@ -20,7 +20,7 @@ func Activity(t *testing.T, c analytics.ActivityCache) {
 	t.Run("large ids", func(t *testing.T) { largeIDs(t, c) })
 	t.Run("figures equal a count", func(t *testing.T) { figuresEqualCount(t, c) })
 	t.Run("presence", func(t *testing.T) { presence(t, c) })
-	t.Run("concurrent signs", func(t *testing.T) { concurrentSigns(t, c) })
+	t.Run("concurrent visitors", func(t *testing.T) { concurrentVisitors(t, c) })
 }
 
 // Dates returns the dates of the figures of a day, the newest first.
@@ -148,47 +148,47 @@ func presence(t *testing.T, c analytics.ActivityCache) {
 		t.Helper()
 		return testenv.Must(c.CountOnline(t.Context(), branch, since))(t)
 	}
-	sign := func(branch int64, at time.Time, visitors ...string) {
+	seen := func(branch int64, at time.Time, visitors ...string) {
 		t.Helper()
-		var all []analytics.Sign
+		var all []analytics.VisitorSeen
 		for _, v := range visitors {
-			all = append(all, analytics.Sign{Visitor: v, At: at})
+			all = append(all, analytics.VisitorSeen{Visitor: v, At: at})
 		}
-		testenv.NoError(t, c.AddSigns(t.Context(), branch, all))
+		testenv.NoError(t, c.SaveLastSeen(t.Context(), branch, all))
 	}
-	sign(branch, At, "a", "b")
-	sign(other, At, "a")
-	sign(analytics.HouseMembers, At, "12")
-	sign(branch, At.Add(-time.Minute), "a") // late: the last sign stays
-	sign(branch, At.Add(2*time.Minute), "c", "a")
+	seen(branch, At, "a", "b")
+	seen(other, At, "a")
+	seen(analytics.MembersBranch, At, "12")
+	seen(branch, At.Add(-time.Minute), "a") // late: the last seen stays
+	seen(branch, At.Add(2*time.Minute), "c", "a")
 	for _, w := range []struct {
 		branch, want int64
 		since        time.Time
 	}{
 		{branch, 3, At}, {branch, 2, At.Add(time.Minute)}, {branch, 0, At.Add(time.Hour)}, {other, 1, At},
-		{analytics.HouseMembers, 1, At},
+		{analytics.MembersBranch, 1, At},
 	} {
 		if got := count(w.branch, w.since); got != w.want {
 			t.Errorf("branch %d has %d visitors since %v, want %d", w.branch, got, w.since, w.want)
 		}
 	}
-	sign(branch, At.Add(analytics.OnlineWindow+time.Second), "d")
+	seen(branch, At.Add(analytics.OnlineWindow+time.Second), "d")
 	if got := count(branch, time.UnixMilli(0)); got != 3 {
 		t.Errorf("%d visitors are stored, want 3: b has left", got)
 	}
 }
 
-// However many processes send signs, a visitor counts once.
-func concurrentSigns(t *testing.T, c analytics.ActivityCache) {
-	branch, all := branches.Add(1), make([]analytics.Sign, 2500)
+// A visitor counts once, however many processes store it.
+func concurrentVisitors(t *testing.T, c analytics.ActivityCache) {
+	branch, all := branches.Add(1), make([]analytics.VisitorSeen, 2500)
 	for i := range all {
-		all[i] = analytics.Sign{Visitor: strconv.Itoa(i), At: At}
+		all[i] = analytics.VisitorSeen{Visitor: strconv.Itoa(i), At: At}
 	}
 	var processes sync.WaitGroup
 	for range 4 {
 		processes.Go(func() {
 			for part := range slices.Chunk(all, 100) {
-				if err := c.AddSigns(t.Context(), branch, part); err != nil {
+				if err := c.SaveLastSeen(t.Context(), branch, part); err != nil {
 					t.Error(err)
 				}
 			}

@@ -1,6 +1,6 @@
 #!lua
--- ADD_SIGNS: stores the last signs of visitors and removes visitors that are no longer here. The size of the set is the
--- number of visitors, so no counter can drift.
+-- SAVE_LAST_SEEN: stores when visitors were last seen and removes visitors that are no longer here. The size of the set
+-- is the number of visitors, so no counter can drift.
 --
 -- KEYS  1 app:counter:online
 -- ARGV  1 the TTL (ms)  2 the instant before which visitors are removed (ms)  then pairs of an instant (ms) and a visitor
