@@ -312,7 +312,7 @@ func (k *Core) wireVerifier(reg prometheus.Registerer) {
 			p := &pacer{begun: clock.Start()}
 			v := &document.Verifier{
 				Source: k.documentStore, Mirror: cache.Paced(p.rest), Pace: p.rest,
-				Pause: func(ctx context.Context) error { return sleep(ctx, maxVerifyRest) },
+				Pause: func(ctx context.Context) error { return clock.Wait(ctx, maxVerifyRest) },
 			}
 			result, err := v.Verify(ctx)
 			if err == nil && !result.Clean {
@@ -356,17 +356,7 @@ func (k *Core) quietHour(ctx context.Context, now time.Time) (time.Time, error) 
 type pacer struct{ begun clock.Stopwatch }
 
 func (p *pacer) rest(ctx context.Context) error {
-	err := sleep(ctx, min(verifyRest*p.begun.Elapsed(), maxVerifyRest))
+	err := clock.Wait(ctx, min(verifyRest*p.begun.Elapsed(), maxVerifyRest))
 	p.begun = clock.Start()
 	return err
-}
-
-// sleep waits for a duration or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

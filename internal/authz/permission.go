@@ -157,15 +157,6 @@ var ownOrders = []grant{
 	{"ORDERS", "GET", "/orders"}, {"ORDERS", "GET", "/orders/{id}"}, {"ORDERS", "GET", "/orders/{id}/events"},
 }
 
-// PermissionSets returns all sets in the order of the constants.
-func PermissionSets() []PermissionSet {
-	sets := make([]PermissionSet, len(permissionSets))
-	for i, s := range permissionSets {
-		sets[i] = s.set
-	}
-	return sets
-}
-
 // SetOf returns the set of a permission, or "" if no grant selects it or two equally narrow grants do.
 func SetOf(p Permission) PermissionSet {
 	var found PermissionSet

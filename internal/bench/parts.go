@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/bench/load"
+	"comanda/internal/clock"
 )
 
 // PartLoad is the server's processor time of an order by part, and the floor's. Only work that was done while orders arrived
@@ -224,7 +225,7 @@ func (s *session) profileRound(ctx context.Context, c *contender, debug string, 
 		return err
 	})
 	g.Go(func() error {
-		if err := wait(ctx, s.warmup()); err != nil {
+		if err := clock.Wait(ctx, s.warmup()); err != nil {
 			return err
 		}
 		before, err := c.count(ctx)

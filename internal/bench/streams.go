@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"comanda/internal/bench/load"
+	"comanda/internal/clock"
 )
 
 // StreamLoads are the measurements of guests who follow the menu and their orders live.
@@ -157,7 +158,7 @@ func (s *session) streams(ctx context.Context) (err error) {
 // idle returns the processor time per second while nothing changes.
 func (s *session) idle(ctx context.Context) ([]Cost, error) {
 	costs := s.cpuUsage(ctx)
-	if err := wait(ctx, s.Idle); err != nil {
+	if err := clock.Wait(ctx, s.Idle); err != nil {
 		return nil, err
 	}
 	// The costs are of Idle, which need not be whole seconds.
@@ -166,16 +167,6 @@ func (s *session) idle(ctx context.Context) ([]Cost, error) {
 		all[i].Micros /= s.Idle.Seconds()
 	}
 	return all, nil
-}
-
-// wait pauses a measurement.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // followers scans the codes of the tables again, one guest per order, and places their orders. A server limits the streams
@@ -241,7 +232,7 @@ func (s *session) delays(
 		for _, f := range followers {
 			f.expect()
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := clock.Wait(ctx, pause); err != nil {
 			return d, err
 		}
 		begun := time.Now()

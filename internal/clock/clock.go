@@ -200,6 +200,16 @@ func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.begun) }
 // Begun returns the start by the machine's wall clock. It is for log records only.
 func (s Stopwatch) Begun() time.Time { return s.begun }
 
+// Wait pauses for d. It returns the error of ctx if ctx ends first.
+func Wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // In returns the instant d from now, for deadlines of connections and timers of this process. It has a monotonic
 // reading and must not be stored.
 func In(d time.Duration) time.Time { return time.Now().Add(d) }

@@ -78,15 +78,15 @@ func TestDocuments(t *testing.T) {
 
 func TestDocuments_refuse(t *testing.T) {
 	for name, k := range map[string]Key{
-		"a word as an id":        UserDocuments.Key("list"),
-		"a list that is no id":   OrderDocuments.Key("list"),
-		"an order's id too long": OrderDocuments.Key(aUID + "0"),
-		"a line without order":   OrderDetailDocuments.Key("1"),
-		"a capital e-mail":       UserByEmail.Key("Abc@xyz.com"),
-		"a value with a colon":   UserByEmail.Key("a:b"),
-		"a value that is long":   UsersByCity.Key(strings.Repeat("x", maxValue+1)),
-		"an empty value":         RoleByName.Key(""),
-		"a mark too many":        Marker(100),
+		"a word as an id":          UserDocuments.Key("list"),
+		"a list that is not an id": OrderDocuments.Key("list"),
+		"an order's id too long":   OrderDocuments.Key(aUID + "0"),
+		"a line without order":     OrderDetailDocuments.Key("1"),
+		"a capital e-mail":         UserByEmail.Key("Abc@xyz.com"),
+		"a value with a colon":     UserByEmail.Key("a:b"),
+		"a value that is long":     UsersByCity.Key(strings.Repeat("x", maxValue+1)),
+		"an empty value":           RoleByName.Key(""),
+		"a mark too many":          Marker(100),
 	} {
 		if k.Valid() {
 			t.Errorf("%s returned the key %s", name, k)

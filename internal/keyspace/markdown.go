@@ -99,10 +99,6 @@ var legend = []Abbreviation{
 	{"v2", "version 2 of a value's format"},
 }
 
-// shortWords are words of at most four letters that are not abbreviations.
-var shortWords = strings.Fields("by cart city code date day dish due end hash hold hot id item lang left line list live " +
-	"lock mark menu name no page paid part rate role seen sold tag tags user view wake week yes")
-
 // Legend returns the abbreviations that declared keys and channels, or the descriptions of hashes, use.
 func Legend() []Abbreviation {
 	used := map[string]bool{}

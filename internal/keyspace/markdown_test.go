@@ -8,6 +8,10 @@ import (
 	"comanda/internal/testenv"
 )
 
+// shortWords are words of at most four letters that are not abbreviations.
+var shortWords = strings.Fields("by cart city code date day dish due end hash hold hot id item lang left line list live " +
+	"lock mark menu name no page paid part rate role seen sold tag tags user view wake week yes")
+
 // redis-key-naming (001-A4): every abbreviation in a key's name is explained. Words of more than four letters speak for
 // themselves.
 func TestLegend_covers_every_key(t *testing.T) {

@@ -150,6 +150,16 @@ func NewSpan(b catalog.Branch, from, to string) (Span, error) {
 	return Span{b, from, to}, nil
 }
 
+// Ends returns the first and the last business day of the span.
+func (s Span) Ends() (first, last catalog.Day, err error) {
+	calendar := s.Branch.Calendar()
+	if first, err = calendar.Interval(s.From); err != nil {
+		return first, last, err
+	}
+	last, err = calendar.Interval(s.To)
+	return first, last, err
+}
+
 // OffsetPeriod is a period during which the branch's time zone has one UTC offset. Local time, in milliseconds as if it
 // were UTC, is an instant plus Shift (R5).
 type OffsetPeriod struct {
@@ -160,17 +170,12 @@ type OffsetPeriod struct {
 // OffsetPeriods returns the periods of the span in order. The first and the last extend beyond the span, so that every
 // order falls into a period.
 func (s Span) OffsetPeriods() ([]OffsetPeriod, error) {
-	calendar := s.Branch.Calendar()
-	first, err := calendar.Interval(s.From)
-	if err != nil {
-		return nil, err
-	}
-	last, err := calendar.Interval(s.To)
+	first, last, err := s.Ends()
 	if err != nil {
 		return nil, err
 	}
 	all := []OffsetPeriod{}
-	for t := first.Start.In(calendar.Zone()); ; {
+	for t := first.Start.In(s.Branch.Calendar().Zone()); ; {
 		_, offset := t.Zone()
 		_, end := t.ZoneBounds()
 		st := OffsetPeriod{Start: t.UnixMilli(), End: end.UnixMilli(), Shift: int64(offset) * 1000}

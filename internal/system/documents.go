@@ -12,6 +12,7 @@ import (
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/clock"
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
@@ -70,14 +71,15 @@ func (s *Service) VerifyDocuments(
 	ctx context.Context, report func(document.Progress),
 ) (document.Verification, error) {
 	v := &document.Verifier{
-		Source: documentsql.New(s.DB), Mirror: documentredis.New(s.Redis), Report: report, Pause: pause,
+		Source: documentsql.New(s.DB), Mirror: documentredis.New(s.Redis), Report: report,
+		Pause: func(ctx context.Context) error { return clock.Wait(ctx, verifyPause) },
 	}
 	result, err := v.Verify(ctx)
 	if err != nil {
 		return result, err
 	}
 	g, err := documentsql.New(s.DB).Generation(ctx)
-	if err != nil || g.Epoch == "" { // a rebuild follows; what it has not written yet is no difference of the documents
+	if err != nil || g.Epoch == "" { // a rebuild follows; what it has not written yet is not a difference of the documents
 		return result, err
 	}
 	return result, documentredis.New(s.Redis).SaveVerified(ctx, document.Verified{At: s.DB.Now(), Found: result.Found})
@@ -90,16 +92,6 @@ func (s *Service) lastVerified(ctx context.Context) (v document.Verified, ok boo
 	}
 	v, ok, err := documentredis.New(s.Redis).LastVerified(ctx)
 	return v, ok && err == nil
-}
-
-// pause waits for verifyPause or the end of ctx.
-func pause(ctx context.Context) error {
-	select {
-	case <-time.After(verifyPause):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // RebuildDocuments writes all documents again, while servers run. It returns document.ErrRebuildRunning if a server is
@@ -138,7 +130,7 @@ func ParseEntities(list string) ([]*document.Entity, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		e := document.ByName(strings.TrimSpace(name))
 		if e == nil {
-			return nil, fmt.Errorf("%q is no entity", name)
+			return nil, fmt.Errorf("%q is not an entity", name)
 		}
 		chosen = append(chosen, e)
 	}

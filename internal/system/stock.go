@@ -12,6 +12,7 @@ import (
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
+	"comanda/internal/clock"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/seq"
 	"comanda/internal/sqldb"
@@ -159,10 +160,8 @@ func (s *Service) reconcile(
 			return r, nil
 		}
 		if round < reconcileRounds-1 {
-			select {
-			case <-time.After(reconcilePause):
-			case <-ctx.Done():
-				return r, ctx.Err()
+			if err := clock.Wait(ctx, reconcilePause); err != nil {
+				return r, err
 			}
 		}
 	}

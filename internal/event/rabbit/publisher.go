@@ -73,9 +73,6 @@ func (p *Publisher) Ready(ctx context.Context) error {
 	return p.wait(ctx, []*amqp.DeferredConfirmation{p.s.probe})
 }
 
-// Connected reports whether there is a connection.
-func (p *Publisher) Connected() bool { return p.link.up.Load() }
-
 // Close closes the connection permanently.
 func (p *Publisher) Close() {
 	p.mu.Lock()

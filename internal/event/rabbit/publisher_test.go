@@ -59,7 +59,7 @@ func publisherStockExchange(t *testing.T, r *brokerTest) {
 	r.take(t, "comanda.daybook", 1)
 }
 
-// The reference's timer: the order id waits for the payment window and returns as order.expired.
+// The payment timer of the reference documents: the order id waits for the payment window and returns as order.expired.
 func publisherTimer(t *testing.T, r *brokerTest) {
 	c := r.config(daybook(nil))
 	c.PaymentWindow = 300 * time.Millisecond
@@ -127,7 +127,7 @@ func publisherHangingBroker(t *testing.T, r *brokerTest) {
 	if !errors.Is(err, errSlow) || refused != nil {
 		t.Fatalf("Publish = %v, %v; want %v", refused, err, errSlow)
 	}
-	if p.Connected() {
+	if p.link.up.Load() {
 		t.Error("the hanging connection was kept")
 	}
 	r.proxy.resume()
@@ -222,7 +222,7 @@ func topologyOtherExchange(t *testing.T, r *brokerTest) {
 	if err := p.Ready(t.Context()); !errors.As(err, &refused) || refused.Code != amqp.PreconditionFailed {
 		t.Errorf("Ready = %v", err)
 	}
-	if p.Connected() {
+	if p.link.up.Load() {
 		t.Error("the useless connection was kept")
 	}
 }

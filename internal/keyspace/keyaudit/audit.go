@@ -52,7 +52,7 @@ var ErrTooMany = errors.New("audit: there are too many keys")
 func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	o.Samples = cmp.Or(o.Samples, defaultSamples)
 	if o.wait == nil {
-		o.wait = wait
+		o.wait = clock.Wait
 	}
 	c, err := db.Inspect(ctx)
 	if err != nil {
@@ -97,15 +97,6 @@ func Run(ctx context.Context, db *redisdb.DB, o Options) (Report, error) {
 	}
 	a.fill(&r, sum, took)
 	return r, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // auditor is the state of one audit.

@@ -187,7 +187,7 @@ WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.paid_at I
 
 -- name: ticket_times
 -- Takes the first acceptance of a ticket and the last time it became ready, because a recall makes it unready again. An
--- order without steps is no ticket.
+-- order without steps is not a ticket.
 SELECT o.biz_date, o.paid_at,
        coalesce(min(CASE WHEN s.from_status = 'PLACED' THEN s.at END), 0),
        coalesce(max(CASE WHEN s.to_status = 'READY' AND s.from_status NOT IN ('SERVED', 'COMPLETED') THEN s.at END), 0),

@@ -28,12 +28,12 @@ func ask[T any](
 }
 
 // Cells implements report.Store. It groups orders by local hour (R5).
-func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error) {
+func (st *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error) {
 	all, err := s.OffsetPeriods()
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, b, stmt("sales_cells"), s, sqldb.Row(func(c *report.Cell) []any {
+	return ask(ctx, st, stmt("sales_cells"), s, sqldb.Row(func(c *report.Cell) []any {
 		return []any{&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross}
 	}), sqldb.NewRowSet(len(all)).
 		Int("starts", func(i int) int64 { return all[i].Start }).
@@ -42,8 +42,8 @@ func (b *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error)
 }
 
 // Days implements report.Store.
-func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
-	return ask(ctx, b, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
+func (st *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
+	return ask(ctx, st, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
 		// Open is the rest of the orders and not counted separately, so that R1 holds by construction.
 		d.Open = d.Placed - d.Sales - d.Canceled
@@ -52,22 +52,22 @@ func (b *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
 }
 
 // Dishes implements report.Store.
-func (b *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
-	return ask(ctx, b, stmt("dish_sales"), s, sqldb.Row(func(d *report.Dish) []any {
+func (st *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
+	return ask(ctx, st, stmt("dish_sales"), s, sqldb.Row(func(d *report.Dish) []any {
 		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Qty, &d.Gross}
 	}))
 }
 
 // Options implements report.Store. It counts in Go: engines read JSON differently.
-func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale, error) {
-	sales, err := ask(ctx, b, stmt("configured_sales"), s, sqldb.Row(func(c *report.ConfiguredSale) []any {
+func (st *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale, error) {
+	sales, err := ask(ctx, st, stmt("configured_sales"), s, sqldb.Row(func(c *report.ConfiguredSale) []any {
 		return []any{&c.DishID, sqldb.JSON(&c.Dish), &c.Options, &c.Qty}
 	}))
 	if err != nil {
 		return nil, err
 	}
 	groups := map[int64]catalog.Texts{}
-	err = sqldb.Each(ctx, b.db, func(r sqldb.Rows) error {
+	err = sqldb.Each(ctx, st.db, func(r sqldb.Rows) error {
 		var id int64
 		var names catalog.Texts
 		err := r.Scan(&id, sqldb.JSON(&names))
@@ -78,34 +78,34 @@ func (b *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale
 }
 
 // Quotas implements report.Store. It reads the options of combos in Go, as Options does.
-func (b *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
-	all, err := ask(ctx, b, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
+func (st *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
+	all, err := ask(ctx, st, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit), &q.Off}
-	}), s.Branch.Calendar().BizDate(b.db.Now()))
+	}), s.Branch.Calendar().BizDate(st.db.Now()))
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	combos, err := ask(ctx, b, stmt("combo_orders"), s, sqldb.Row(func(c *report.ComboOrder) []any {
+	combos, err := ask(ctx, st, stmt("combo_orders"), s, sqldb.Row(func(c *report.ComboOrder) []any {
 		return []any{&c.Date, &c.Options, sqldb.Time(&c.At)}
 	}))
 	return report.WithCombos(all, combos), err
 }
 
 // Interest implements report.InterestStore.
-func (b *Store) Interest(ctx context.Context, s report.Span) ([]report.DishInterest, error) {
-	return ask(ctx, b, stmt("dish_interest"), s, sqldb.Row(func(d *report.DishInterest) []any {
+func (st *Store) Interest(ctx context.Context, s report.Span) ([]report.DishInterest, error) {
+	return ask(ctx, st, stmt("dish_interest"), s, sqldb.Row(func(d *report.DishInterest) []any {
 		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Viewed, &d.Added, &d.Orders}
 	}))
 }
 
 // Pages implements report.InterestStore.
-func (b *Store) Pages(ctx context.Context, s report.Span) (map[string]int64, error) {
-	return sqldb.Map[string, int64](ctx, b.db, stmt("page_views"), s.Branch.ID, s.From, s.To)
+func (st *Store) Pages(ctx context.Context, s report.Span) (map[string]int64, error) {
+	return sqldb.Map[string, int64](ctx, st.db, stmt("page_views"), s.Branch.ID, s.From, s.To)
 }
 
 // Carts implements report.InterestStore.
-func (b *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, error) {
-	return ask(ctx, b, stmt("cart_days"), s, func(r sqldb.Rows) (d report.CartDay, err error) {
+func (st *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, error) {
+	return ask(ctx, st, stmt("cart_days"), s, func(r sqldb.Rows) (d report.CartDay, err error) {
 		err = r.Scan(&d.Date, &d.Begun, &d.Ordered, &d.Abandoned)
 		// Open is the rest, so that the three add up by construction.
 		d.Open = d.Begun - d.Ordered - d.Abandoned
@@ -114,39 +114,34 @@ func (b *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, err
 }
 
 // Searches implements report.InterestStore.
-func (b *Store) Searches(ctx context.Context, s report.Span, limit int) ([]report.Searched, error) {
-	return ask(ctx, b, stmt("searched_texts"), s, sqldb.Row(func(d *report.Searched) []any {
+func (st *Store) Searches(ctx context.Context, s report.Span, limit int) ([]report.Searched, error) {
+	return ask(ctx, st, stmt("searched_texts"), s, sqldb.Row(func(d *report.Searched) []any {
 		return []any{&d.Text, &d.Searches, &d.Missed}
 	}), limit)
 }
 
 // MemberCarts implements report.InterestStore. Their business dates follow from the branch's calendar.
-func (b *Store) MemberCarts(ctx context.Context, s report.Span, unchanged time.Duration) ([]report.MemberCart, error) {
-	calendar := s.Branch.Calendar()
-	first, err := calendar.Interval(s.From)
-	if err != nil {
-		return nil, err
-	}
-	last, err := calendar.Interval(s.To)
+func (st *Store) MemberCarts(ctx context.Context, s report.Span, unchanged time.Duration) ([]report.MemberCart, error) {
+	first, last, err := s.Ends()
 	if err != nil {
 		return nil, err
 	}
 	end := last.End
-	if before := b.db.Now().Add(-unchanged); before.Before(end) {
+	if before := st.db.Now().Add(-unchanged); before.Before(end) {
 		end = before
 	}
-	return sqldb.Collect(ctx, b.db, func(r sqldb.Rows) (c report.MemberCart, err error) {
+	return sqldb.Collect(ctx, st.db, func(r sqldb.Rows) (c report.MemberCart, err error) {
 		var changed time.Time
 		err = r.Scan(sqldb.Time(&changed), &c.Units, &c.Amount)
-		c.Date = calendar.BizDate(changed)
+		c.Date = s.Branch.Calendar().BizDate(changed)
 		return c, err
 	}, stmt("member_carts"), s.Branch.ID, first.Start.UnixMilli(), end.UnixMilli())
 }
 
 // Taxes implements report.Store. It adds up the quotes in Go, one at a time: engines read JSON differently.
-func (b *Store) Taxes(ctx context.Context, s report.Span) (*report.TaxBook, error) {
+func (st *Store) Taxes(ctx context.Context, s report.Span) (*report.TaxBook, error) {
 	book := report.NewTaxBook()
-	return book, sqldb.Each(ctx, b.db, func(r sqldb.Rows) error {
+	return book, sqldb.Each(ctx, st.db, func(r sqldb.Rows) error {
 		var o report.Quoted
 		if err := r.Scan(&o.Date, &o.Total, &o.Quote); err != nil {
 			return err
@@ -156,24 +151,24 @@ func (b *Store) Taxes(ctx context.Context, s report.Span) (*report.TaxBook, erro
 }
 
 // Tickets implements report.Store.
-func (b *Store) Tickets(ctx context.Context, s report.Span) ([]report.Ticket, error) {
-	return ask(ctx, b, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
+func (st *Store) Tickets(ctx context.Context, s report.Span) ([]report.Ticket, error) {
+	return ask(ctx, st, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
 		return []any{&t.Date, &t.Paid, &t.Accepted, &t.Ready, &t.Served}
 	}))
 }
 
 // Attempts implements report.Store.
-func (b *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
-	return ask(ctx, b, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
+func (st *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
+	return ask(ctx, st, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
 		return []any{&a.Method, &a.State, &a.Number, &a.Amount}
 	}))
 }
 
 // Failures implements report.Store. Each gateway has its own format for result codes in its raw report, so they are
 // parsed and counted here.
-func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
+func (st *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
 	counts := map[report.Failures]int64{}
-	_, err := ask(ctx, b, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
+	_, err := ask(ctx, st, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
 		var f report.Failures
 		var raw string
 		err := r.Scan(&f.Method, &f.Result, &raw)
@@ -198,15 +193,15 @@ func (b *Store) Failures(ctx context.Context, s report.Span, most int) ([]report
 }
 
 // Refunds implements report.Store.
-func (b *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
-	return ask(ctx, b, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
+func (st *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
+	return ask(ctx, st, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
 		return []any{&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount}
 	}))
 }
 
 // Ended implements report.Store.
-func (b *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
-	return ask(ctx, b, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
+func (st *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
+	return ask(ctx, st, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
 		return []any{&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount}
 	}))
 }

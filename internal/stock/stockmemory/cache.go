@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -225,17 +224,4 @@ func (c *Cache) Scopes() map[stock.Scope]bool {
 		b.mu.Unlock()
 	}
 	return all
-}
-
-// Records returns the number of holds, ended ones included, for a metric.
-func (c *Cache) Records() (n int) {
-	c.mu.RLock()
-	all := slices.Collect(maps.Values(c.branches))
-	c.mu.RUnlock()
-	for _, b := range all {
-		b.mu.Lock()
-		n += len(b.records)
-		b.mu.Unlock()
-	}
-	return n
 }
