@@ -64,7 +64,7 @@ type User struct {
 	CreatedBy    string
 	UpdatedBy    string
 	Version      int64
-	LastLogin    time.Time // zero before the first; a login leaves the version
+	LastLogin    time.Time // zero before the first; a login does not change the version
 }
 
 // Actor returns the account as the actor of a request within a session.

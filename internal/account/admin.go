@@ -90,16 +90,16 @@ func (v UserValue) normalized() (value string, ok bool) {
 }
 
 // FindUser returns the account with a unique value, through the index and not by a search, if the actor may see it.
-func (m *Administration) FindUser(ctx context.Context, by authz.Actor, v UserValue) (u User, found bool, err error) {
+func (a *Administration) FindUser(ctx context.Context, by authz.Actor, v UserValue) (u User, found bool, err error) {
 	value, ok := v.normalized()
 	if !ok || value == "" {
 		return u, false, nil
 	}
-	id, found, err := m.Index.FindUser(ctx, v.Index, value)
+	id, found, err := a.Index.FindUser(ctx, v.Index, value)
 	if err != nil || !found {
 		return u, false, err
 	}
-	u, err = m.User(ctx, by, id)
+	u, err = a.User(ctx, by, id)
 	if errors.Is(err, authz.ErrUser) { // deleted meanwhile, or not visible to the actor
 		return User{}, false, nil
 	}
@@ -107,15 +107,15 @@ func (m *Administration) FindUser(ctx context.Context, by authz.Actor, v UserVal
 }
 
 // ListUsers returns a page of the accounts that the actor may see, and their total.
-func (m *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFilter) ([]User, int64, error) {
+func (a *Administration) ListUsers(ctx context.Context, by authz.Actor, f UserFilter) ([]User, int64, error) {
 	// The filter is set here and not by the route, so that no request can widen what the actor sees.
 	f.EveryBranch, f.Branches = by.AllBranches, by.Branches
-	return m.Users.Users(ctx, f)
+	return a.Users.Users(ctx, f)
 }
 
 // User returns an account that the actor may see, or ErrUser.
-func (m *Administration) User(ctx context.Context, by authz.Actor, id int64) (User, error) {
-	u, err := m.Accounts.Users.User(ctx, id)
+func (a *Administration) User(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, err := a.Accounts.Users.User(ctx, id)
 	// An account that the actor may not see is reported as missing, so that ids cannot be probed.
 	if err == nil && !by.Principal().SeesUser(u.principal()) {
 		return User{}, authz.ErrUser
@@ -130,7 +130,7 @@ func (u User) principal() authz.Principal {
 
 // CreateUser creates an active account. Without a password the user sets one with a code sent to the e-mail address.
 // Staff who only take over shared devices need no address: a username and a PIN are enough.
-func (m *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUser, as Assignment) (User, error) {
+func (a *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUser, as Assignment) (User, error) {
 	p, err := n.Profile.Normalized()
 	if err != nil {
 		return User{}, err
@@ -149,71 +149,71 @@ func (m *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUs
 			return User{}, err
 		}
 	}
-	password, err := m.hash(ctx, n.Password)
+	password, err := a.hash(ctx, n.Password)
 	if err != nil {
 		return User{}, err
 	}
-	pin, err := m.hash(ctx, n.Pin)
+	pin, err := a.hash(ctx, n.Pin)
 	if err != nil {
 		return User{}, err
 	}
-	return m.Users.Create(ctx, by, User{
-		Profile: p, PasswordHash: password, Status: Active, CreatedAt: m.Now(), CreatedBy: by.String(),
+	return a.Users.Create(ctx, by, User{
+		Profile: p, PasswordHash: password, Status: Active, CreatedAt: a.Now(), CreatedBy: by.String(),
 	}, pin, as)
 }
 
 // hash returns the hash of a secret, or an empty one of none.
-func (m *Administration) hash(ctx context.Context, secret string) (string, error) {
+func (a *Administration) hash(ctx context.Context, secret string) (string, error) {
 	if secret == "" {
 		return "", nil
 	}
-	return m.Accounts.Hasher.Hash(ctx, secret)
+	return a.Accounts.Hasher.Hash(ctx, secret)
 }
 
 // UpdateUser changes the profile of an account.
-func (m *Administration) UpdateUser(ctx context.Context, by authz.Actor, id int64, c ProfileChanges) (User, error) {
-	return m.Users.Update(ctx, by, id, m.Now(), c.Apply)
+func (a *Administration) UpdateUser(ctx context.Context, by authz.Actor, id int64, c ProfileChanges) (User, error) {
+	return a.Users.Update(ctx, by, id, a.Now(), c.Apply)
 }
 
 // Assign changes a user's role and branches, and ends their sessions.
-func (m *Administration) Assign(ctx context.Context, by authz.Actor, id int64, p Assignment) (User, error) {
-	u, ended, err := m.Users.Assign(ctx, by, id, p, m.Now())
-	m.endAccess(ctx, u, ended, err)
+func (a *Administration) Assign(ctx context.Context, by authz.Actor, id int64, p Assignment) (User, error) {
+	u, ended, err := a.Users.Assign(ctx, by, id, p, a.Now())
+	a.endAccess(ctx, u, ended, err)
 	return u, err
 }
 
 // Disable disables an account and ends its sessions.
-func (m *Administration) Disable(ctx context.Context, by authz.Actor, id int64) (User, error) {
-	u, ended, err := m.Users.SetStatus(ctx, by, id, Disabled, m.Now())
-	m.endAccess(ctx, u, ended, err)
+func (a *Administration) Disable(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, ended, err := a.Users.SetStatus(ctx, by, id, Disabled, a.Now())
+	a.endAccess(ctx, u, ended, err)
 	return u, err
 }
 
 // Enable activates an account that was disabled or never verified.
-func (m *Administration) Enable(ctx context.Context, by authz.Actor, id int64) (User, error) {
-	u, _, err := m.Users.SetStatus(ctx, by, id, Active, m.Now())
+func (a *Administration) Enable(ctx context.Context, by authz.Actor, id int64) (User, error) {
+	u, _, err := a.Users.SetStatus(ctx, by, id, Active, a.Now())
 	return u, err
 }
 
 // ResetPin sets another user's PIN and ends their sessions, because someone else may have begun them with the old PIN.
 // It also unblocks a PIN that was entered wrongly too often.
-func (m *Administration) ResetPin(ctx context.Context, by authz.Actor, id int64, pin string) (User, error) {
+func (a *Administration) ResetPin(ctx context.Context, by authz.Actor, id int64, pin string) (User, error) {
 	if err := CheckPin(pin); err != nil {
 		return User{}, err
 	}
-	hash, err := m.hash(ctx, pin)
+	hash, err := a.hash(ctx, pin)
 	if err != nil {
 		return User{}, err
 	}
-	u, ended, err := m.Users.ResetPin(ctx, by, id, hash, m.Now())
-	m.endAccess(ctx, u, ended, err)
+	u, ended, err := a.Users.ResetPin(ctx, by, id, hash, a.Now())
+	a.endAccess(ctx, u, ended, err)
 	return u, err
 }
 
 // endAccess makes this process refuse the user's sessions at once; others read the revocation from SQL.
-func (m *Administration) endAccess(ctx context.Context, u User, ended []string, err error) {
+func (a *Administration) endAccess(ctx context.Context, u User, ended []string, err error) {
 	if err == nil && !u.ValidFrom.IsZero() {
-		m.Accounts.Authenticator.Revoke(authz.Revocation{Kind: authz.RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
-		m.Accounts.dropSessions(ctx, ended)
+		a.Accounts.Authenticator.Revoke(authz.Revocation{Kind: authz.RevokeUser, Subject: decimal(u.ID), At: u.ValidFrom})
+		a.Accounts.dropSessions(ctx, ended)
 	}
 }

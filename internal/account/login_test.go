@@ -45,7 +45,7 @@ func TestLogin_failures_are_incidents(t *testing.T) {
 }
 
 // A login stores its time in the account and in its document, and leaves the version, so that an edit which is open in
-// the console does not fail. Refreshing the session is no login.
+// the console does not fail. Refreshing the session is not a login.
 func TestLogin_stores_its_time(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		read := func() (account.User, string) {

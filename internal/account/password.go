@@ -23,7 +23,7 @@ const (
 	// Staff passwords are longer, because staff accounts reach other people's data and money.
 	minPassword      = 10
 	minStaffPassword = 15
-	maxPassword      = 128
+	maxPassword      = 128 // bounds the work of hashing; NIST SP 800-63B asks for at least 64
 )
 
 // Errors of passwords with an acceptable length.

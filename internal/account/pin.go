@@ -51,7 +51,7 @@ type PinStore interface {
 	// TryPin counts an attempt and returns the hash of the account's PIN. The hash is empty if there is none,
 	// MaxPinFailures attempts have failed, or the role has a permission of administrators.
 	TryPin(ctx context.Context, user int64) (hash string, err error)
-	// SetPin replaces an actor's own PIN. It returns ErrPassword if the account's password hash is not verified any more, and
+	// SetPin replaces an actor's own PIN. It returns ErrPassword if the account's password hash is no longer verified, and
 	// ErrPinRole if the role has a permission of administrators.
 	SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error
 	// RemovePin removes an actor's own PIN.

@@ -66,7 +66,7 @@ func (r TrustRules) points(k FlagKind) int {
 	return 0
 }
 
-// Cutoff returns the instant before which flags do not count any more.
+// Cutoff returns the instant before which flags no longer count.
 func (r TrustRules) Cutoff(now time.Time) time.Time { return now.Add(-r.Period) }
 
 // Score returns the trust score of an account with these flags, from 0 to FullTrust, and their kinds in order, each once.

@@ -68,7 +68,7 @@ func TestProcess_itself(t *testing.T) {
 		t.Error("no processor time")
 	}
 	if _, ok := (group{name: "postgres", pids: []int{os.Getpid(), 0}}).cpu(); ok {
-		t.Error("this process is no postgres")
+		t.Error("this process is not postgres")
 	}
 	if m := machine(); m.Cores < 1 || m.Go == "" || m.OS == "" {
 		t.Errorf("machine() = %+v, want cores, Go version and system", m)

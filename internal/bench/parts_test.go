@@ -107,7 +107,7 @@ func TestRun_parts(t *testing.T) {
 	}
 	c.Debug = ""
 	if _, err := Run(t.Context(), c); err == nil {
-		t.Error("parts without profiles are no error")
+		t.Error("parts without profiles are not an error")
 	}
 }
 

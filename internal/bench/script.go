@@ -82,42 +82,42 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 }
 
 // build creates the scope with counters that no measurement exhausts.
-func (g *rawAdmission) build(ctx context.Context) error {
-	epoch, err := g.cache.BeginRebuild(ctx, g.scope)
+func (a *rawAdmission) build(ctx context.Context) error {
+	epoch, err := a.cache.BeginRebuild(ctx, a.scope)
 	if err != nil {
 		return err
 	}
-	image := stock.ScopeSnapshot{Scope: g.scope, Epoch: epoch, Ends: time.Now().Add(-12 * time.Hour)}
+	image := stock.ScopeSnapshot{Scope: a.scope, Epoch: epoch, Ends: time.Now().Add(-12 * time.Hour)}
 	for i := range itemCount - 1 {
 		image.Counts = append(image.Counts, stock.Count{Item: int64(firstID + i), Cap: 1 << 40})
 	}
-	return g.cache.FinishRebuild(ctx, image)
+	return a.cache.FinishRebuild(ctx, image)
 }
 
 // drive keeps reservations waiting while two calls are in flight, and applies admitted ones in batches.
-func (g *rawAdmission) drive(ctx context.Context, d time.Duration) error {
-	g.held = make(chan stock.Hold, 2*g.size)
-	g.from, g.counted = time.Now(), 0
-	g.until = g.from.Add(d)
+func (a *rawAdmission) drive(ctx context.Context, d time.Duration) error {
+	a.held = make(chan stock.Hold, 2*a.size)
+	a.from, a.counted = time.Now(), 0
+	a.until = a.from.Add(d)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var callers, applier sync.WaitGroup
 	applier.Go(func() {
-		if err := g.apply(ctx); err != nil {
+		if err := a.apply(ctx); err != nil {
 			cancel(err)
 		}
-		for range g.held { // drain after a failure
+		for range a.held { // drain after a failure
 		}
 	})
-	for range g.waiting {
+	for range a.waiting {
 		callers.Go(func() {
-			if err := g.try(ctx); err != nil {
+			if err := a.try(ctx); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	callers.Wait()
-	close(g.held)
+	close(a.held)
 	applier.Wait()
 	return context.Cause(ctx)
 }
@@ -126,27 +126,27 @@ var errNotAdmitted = errors.New("bench: the cache did not admit a reservation, o
 
 // try reserves one order after the other until the time is over. Ids are kept even after a failure, because the
 // reservation may exist.
-func (g *rawAdmission) try(ctx context.Context) error {
+func (a *rawAdmission) try(ctx context.Context) error {
 	var ids []string
 	defer func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.ids = append(g.ids, ids...)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.ids = append(a.ids, ids...)
 	}()
-	for ctx.Err() == nil && time.Now().Before(g.until) {
-		n := g.turn.Add(lineCount) - lineCount
+	for ctx.Err() == nil && time.Now().Before(a.until) {
+		n := a.turn.Add(lineCount) - lineCount
 		if n >= lineCount*maxScripts {
 			return nil
 		}
 		now := time.Now()
-		h := stock.Hold{ID: uid.New(now), Scope: g.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
+		h := stock.Hold{ID: uid.New(now), Scope: a.scope, Until: now.Add(time.Hour), Lines: rawLines(n)}
 		ids = append(ids, h.ID)
-		v, err := g.cache.Reserve(ctx, h)
+		v, err := a.cache.Reserve(ctx, h)
 		if err != nil || v.Status != stock.Admitted {
 			return errors.Join(errNotAdmitted, err)
 		}
 		// The channel holds two batches. When it is full, reservations wait for the applier.
-		g.held <- h
+		a.held <- h
 	}
 	return nil
 }
@@ -164,19 +164,19 @@ func rawLines(n int64) []stock.Line {
 }
 
 // apply processes admitted reservations until the channel is closed. The last batch may be small.
-func (g *rawAdmission) apply(ctx context.Context) error {
-	ops := make([]stock.Op, 0, g.size)
-	for h := range g.held {
-		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < g.size {
+func (a *rawAdmission) apply(ctx context.Context) error {
+	ops := make([]stock.Op, 0, a.size)
+	for h := range a.held {
+		if ops = append(ops, stock.Op{Kind: stock.OpHeld, Hold: h}); len(ops) < a.size {
 			continue
 		}
-		applied, err := g.cache.Apply(ctx, ops)
+		applied, err := a.cache.Apply(ctx, ops)
 		if err != nil || !applied[len(ops)-1] {
 			return errors.Join(errNotAdmitted, err)
 		}
-		if now := time.Now(); !now.After(g.until) {
-			g.counted += int64(len(ops))
-			g.took = now.Sub(g.from)
+		if now := time.Now(); !now.After(a.until) {
+			a.counted += int64(len(ops))
+			a.took = now.Sub(a.from)
 		}
 		ops = ops[:0]
 	}
@@ -184,17 +184,17 @@ func (g *rawAdmission) apply(ctx context.Context) error {
 }
 
 // clear removes all keys. The scope goes first, so that calls still in flight find nothing to write to.
-func (g *rawAdmission) clear(ctx context.Context) error {
+func (a *rawAdmission) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clearTimeout)
 	defer cancel()
-	s := g.scope
+	s := a.scope
 	keys := []keyspace.Key{
 		keyspace.QuotaCap(s.Branch, s.Date), keyspace.QuotaHeld(s.Branch, s.Date), keyspace.QuotaPaid(s.Branch, s.Date),
 		keyspace.LeasesDue(s.Branch),
 		keyspace.RefusedIDs(s.Branch, 0), keyspace.RefusedIDs(s.Branch, 1), keyspace.RefusedIDs(s.Branch, 2),
 	}
-	for _, id := range g.ids {
+	for _, id := range a.ids {
 		keys = append(keys, keyspace.HoldRecord(rawBranch, id))
 	}
-	return unlink(ctx, g.redis, keys)
+	return unlink(ctx, a.redis, keys)
 }

@@ -63,22 +63,22 @@ func newReadThrough[V any](
 
 // get returns the value of an id. A load continues when the caller that started it goes away, because others may wait
 // for it.
-func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
-	s := k.entry(id)
-	now := k.now()
+func (rt *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
+	s := rt.entry(id)
+	now := rt.now()
 	old := s.value.Load()
-	if old.within(k.fresh, now) {
+	if old.within(rt.fresh, now) {
 		return old.v, nil
 	}
-	usable := old != nil && now.Sub(old.at) <= k.stale
+	usable := old != nil && now.Sub(old.at) <= rt.stale
 	changes, retryAt := s.state()
 	// The last load has just failed, so waiting for another one would not help.
-	if usable && k.resting(retryAt, now) {
+	if usable && rt.resting(retryAt, now) {
 		return old.v, nil
 	}
-	loaded := k.start(ctx, id, s, old, changes)
+	loaded := rt.start(ctx, id, s, old, changes)
 	// The load continues without this caller. The next caller gets its result.
-	if old.within(k.linger, now) {
+	if old.within(rt.linger, now) {
 		return old.v, nil
 	}
 	// The channel stays nil if there is no older value. A nil channel never receives, so the caller waits for the
@@ -91,7 +91,7 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 	}
 	select {
 	case r := <-loaded:
-		// Any other error is an answer of the source, for example that the branch does not exist any more.
+		// Any other error is an answer of the source, for example that the branch no longer exists.
 		if usable && fault.KindOf(r.Err) == fault.Unavailable {
 			return old.v, nil
 		}
@@ -105,29 +105,29 @@ func (k *readThrough[V]) get(ctx context.Context, id int64) (V, error) {
 }
 
 // start starts a load unless one is running. Its result is sent to the channel.
-func (k *readThrough[V]) start(
+func (rt *readThrough[V]) start(
 	ctx context.Context, id int64, s *cacheEntry[V], old *cachedValue[V], changes int,
 ) <-chan singleflight.Result {
-	return k.loads.DoChan(loadKey(id), func() (any, error) {
+	return rt.loads.DoChan(loadKey(id), func() (any, error) {
 		// The load keeps the values of ctx, such as the request id for the log, but not its end and deadline.
-		return k.load(context.WithoutCancel(ctx), id, s, old, changes)
+		return rt.load(context.WithoutCancel(ctx), id, s, old, changes)
 	})
 }
 
 // refresh starts a load of a value that is not fresh, unless one is running or has just failed. It does not wait for it.
-func (k *readThrough[V]) refresh(id int64) {
-	s, now := k.entry(id), k.now()
+func (rt *readThrough[V]) refresh(id int64) {
+	s, now := rt.entry(id), rt.now()
 	old := s.value.Load()
 	changes, retryAt := s.state()
-	if !old.within(k.fresh, now) && !k.resting(retryAt, now) {
-		k.start(context.Background(), id, s, old, changes)
+	if !old.within(rt.fresh, now) && !rt.resting(retryAt, now) {
+		rt.start(context.Background(), id, s, old, changes)
 	}
 }
 
 // resting reports whether a load has failed so recently that another one must wait. It is false for an instant that is
 // further away than the pause after a failure, because the clock was set back.
-func (k *readThrough[V]) resting(retryAt, now time.Time) bool {
-	return now.Before(retryAt) && retryAt.Sub(now) <= k.fresh
+func (rt *readThrough[V]) resting(retryAt, now time.Time) bool {
+	return now.Before(retryAt) && retryAt.Sub(now) <= rt.fresh
 }
 
 func loadKey(id int64) string { return strconv.FormatInt(id, 10) }
@@ -141,19 +141,19 @@ func (s *cacheEntry[V]) state() (changes int, retryAt time.Time) {
 
 // load reads the value and stores it. It does not store the result if the entry was invalidated since changes was read,
 // because that read may be older than the change.
-func (k *readThrough[V]) load(
+func (rt *readThrough[V]) load(
 	ctx context.Context, id int64, s *cacheEntry[V], old *cachedValue[V], changes int,
 ) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	// The age is counted from the start of the read: a change that commits during the read may be missing from the
 	// result.
-	at := k.now()
+	at := rt.now()
 	var last *V
 	if old != nil {
 		last = &old.v
 	}
-	v, err := k.read(ctx, id, last)
+	v, err := rt.read(ctx, id, last)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,36 +161,36 @@ func (k *readThrough[V]) load(
 	case s.changes != changes:
 	case err == nil:
 		before := s.value.Swap(&cachedValue[V]{v: v, at: at})
-		if k.changed != nil && (before == nil || any(before.v) != any(v)) {
-			k.changed(id)
+		if rt.changed != nil && (before == nil || any(before.v) != any(v)) {
+			rt.changed(id)
 		}
 	// The entry is deleted only if it is still this one: another caller may have stored a new entry under the id.
 	case old == nil, fault.KindOf(err) == fault.NotFound:
-		k.entries.CompareAndDelete(id, s)
+		rt.entries.CompareAndDelete(id, s)
 	default:
-		s.retryAt = k.now().Add(k.fresh) // do not load more often from a failing source than from a working one
+		s.retryAt = rt.now().Add(rt.fresh) // do not load more often from a failing source than from a working one
 	}
 	return v, err
 }
 
 // invalidate makes the next caller wait for a load that starts after now.
-func (k *readThrough[V]) invalidate(id int64) {
-	s := k.entry(id)
+func (rt *readThrough[V]) invalidate(id int64) {
+	s := rt.entry(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
 	s.retryAt = time.Time{}
-	k.loads.Forget(loadKey(id)) // a running load may have read the old state
+	rt.loads.Forget(loadKey(id)) // a running load may have read the old state
 	if old := s.value.Load(); old != nil {
 		s.value.Store(&cachedValue[V]{v: old.v, at: old.at, invalidated: true})
 	}
 }
 
 // entry returns the entry of an id. Concurrent callers must get the same entry, or there could be two loads of one id.
-func (k *readThrough[V]) entry(id int64) *cacheEntry[V] {
-	s, ok := k.entries.Load(id)
+func (rt *readThrough[V]) entry(id int64) *cacheEntry[V] {
+	s, ok := rt.entries.Load(id)
 	if !ok {
-		s, _ = k.entries.LoadOrStore(id, &cacheEntry[V]{})
+		s, _ = rt.entries.LoadOrStore(id, &cacheEntry[V]{})
 	}
 	return s.(*cacheEntry[V])
 }

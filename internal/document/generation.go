@@ -65,98 +65,98 @@ var errCold = fault.New(fault.Unavailable, "documents_cold",
 	"The documents in Redis are being rebuilt. They are read from SQL meanwhile.")
 
 // Epoch returns the epoch that markers must have; empty while Redis must not be used.
-func (p *Generation) Epoch() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.epoch
+func (g *Generation) Epoch() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.epoch
 }
 
 // Damaged reports whether Redis is known to have lost keys of documents. Sets may then lack members, or be missing,
 // although the markers are complete: they must not be read. Single documents are checked by their reader and may.
-func (p *Generation) Damaged() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.damage != nil
+func (g *Generation) Damaged() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.damage != nil
 }
 
 // setDamage records losses; nil when everything is restored.
-func (p *Generation) setDamage(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.damage = why
+func (g *Generation) setDamage(why error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.damage = why
 }
 
 // Check returns the reason why documents are not read from Redis, for operators; nil while they are read from Redis.
 // It also returns nil while Redis does not answer, because another check reports that.
-func (p *Generation) Check(context.Context) error {
-	if !p.Markers.Up() {
+func (g *Generation) Check(context.Context) error {
+	if !g.Markers.Up() {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.epoch == "" {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.epoch == "" {
 		return errCold
 	}
-	return p.damage
+	return g.damage
 }
 
 // Invalidate stops reading from Redis until the next check: the servers may have changed.
-func (p *Generation) Invalidate() { p.setEpoch("", p.currentRevision()+1) }
+func (g *Generation) Invalidate() { g.setEpoch("", g.currentRevision()+1) }
 
 // currentRevision returns the revision at the start of a check. setEpoch drops the check's result if the revision
 // changed.
-func (p *Generation) currentRevision() uint64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.revision
+func (g *Generation) currentRevision() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.revision
 }
 
 // setEpoch stores the result of a check, unless Invalidate was called since it began.
-func (p *Generation) setEpoch(epoch string, revision uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if revision < p.revision {
+func (g *Generation) setEpoch(epoch string, revision uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if revision < g.revision {
 		return
 	}
-	p.epoch, p.revision = epoch, revision
+	g.epoch, g.revision = epoch, revision
 }
 
 // Reconcile checks the markers, every second or on an event, and rebuilds the documents if they are not complete.
-func (p *Generation) Reconcile(ctx context.Context) error {
-	if !p.Markers.Up() {
-		p.Invalidate()
+func (g *Generation) Reconcile(ctx context.Context) error {
+	if !g.Markers.Up() {
+		g.Invalidate()
 		return nil
 	}
-	whole, err := p.verify(ctx)
+	whole, err := g.verify(ctx)
 	if err != nil || whole {
 		return err
 	}
-	if err := p.Build(ctx); err != nil && !errors.Is(err, ErrRebuildRunning) {
+	if err := g.Build(ctx); err != nil && !errors.Is(err, ErrRebuildRunning) {
 		return err
 	}
 	// The rebuild has ended, here or in another process. This check lets readers use Redis now and not a second later.
-	_, err = p.verify(ctx)
+	_, err = g.verify(ctx)
 	return err
 }
 
 // verify compares the markers with the state in SQL.
-func (p *Generation) verify(ctx context.Context) (whole bool, err error) {
-	revision := p.currentRevision()
+func (g *Generation) verify(ctx context.Context) (whole bool, err error) {
+	revision := g.currentRevision()
 	epoch := ""
 	// Every early return clears the epoch, because documents that could not be verified must not be read.
-	defer func() { p.setEpoch(epoch, revision) }()
-	state, err := p.Store.Generation(ctx)
+	defer func() { g.setEpoch(epoch, revision) }()
+	state, err := g.Store.Generation(ctx)
 	if err != nil || state.Epoch == "" {
 		return false, err
 	}
-	server, err := p.Markers.Server(ctx)
+	server, err := g.Markers.Server(ctx)
 	if err != nil {
 		return false, err
 	}
 	if server != state.Server { // a restarted server may have loaded old data, whatever its markers say
-		return false, p.Store.Invalidate(ctx, state.Epoch)
+		return false, g.Store.Invalidate(ctx, state.Epoch)
 	}
-	markers, err := p.Markers.Markers(ctx)
+	markers, err := g.Markers.Markers(ctx)
 	if err != nil {
 		return false, err
 	}

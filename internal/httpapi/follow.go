@@ -28,7 +28,7 @@ const (
 type Followed struct {
 	Changed <-chan struct{} // receives when the state may have changed
 	Poll    time.Duration   // interval of Show without a notification, while notifications may be lost
-	// Admit returns the context for Show, or the reason why the client may not read any more. It is called before each Show
+	// Admit returns the context for Show, or the reason why the client may no longer read. It is called before each Show
 	// but the first.
 	Admit func(ctx context.Context) (context.Context, error)
 	Check time.Duration // longest time between two calls of Admit

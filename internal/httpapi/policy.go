@@ -109,16 +109,16 @@ func (s *Server) SetAuthenticator(d Authenticator) { s.auth.accounts = d }
 // admit returns the context to continue with and the actor for the log record, or the reason for a refusal. Requests of
 // a gateway come from a server or by a redirect from the gateway's site, so they are exempt from the cross-origin
 // check; their signature is verified instead.
-func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (_ context.Context, actor string, err error) {
+func (a *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (_ context.Context, actor string, err error) {
 	if l.Policy != Gateway {
-		if err := g.crossSite.Load().Check(r); err != nil {
+		if err := a.crossSite.Load().Check(r); err != nil {
 			return ctx, "", fault.New(fault.Forbidden, "cross_origin",
 				"This request must not come from another site.").Because(err)
 		}
 	}
 	switch l.Policy {
 	case Staff, Admin, Member:
-		return g.known(ctx, l, r)
+		return a.known(ctx, l, r)
 	case Guest:
 		// The actor is only a label for the log. The handler verifies the token, because only the handler needs the
 		// guest.
@@ -133,28 +133,28 @@ func (g *authorizer) admit(ctx context.Context, l *RouteInfo, r *http.Request) (
 
 // known authenticates the bearer. A token that is neither the service token nor an account's is refused, and the
 // response does not reveal the difference.
-func (g *authorizer) known(ctx context.Context, l *RouteInfo, r *http.Request) (context.Context, string, error) {
+func (a *authorizer) known(ctx context.Context, l *RouteInfo, r *http.Request) (context.Context, string, error) {
 	token, ok := bearer(r)
 	switch {
 	case !ok:
 		return ctx, "", errBearer
-	case g.service(token):
-		return g.serviceToken(ctx, l)
-	case g.accounts == nil:
+	case a.service(token):
+		return a.serviceToken(ctx, l)
+	case a.accounts == nil:
 		return ctx, "", errBearer
 	}
-	return g.accounts.Account(ctx, token, l)
+	return a.accounts.Account(ctx, token, l)
 }
 
 // serviceToken authorizes the service token for routes that need no account.
-func (g *authorizer) serviceToken(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
+func (a *authorizer) serviceToken(ctx context.Context, l *RouteInfo) (context.Context, string, error) {
 	if l.Policy != Staff {
 		return ctx, serviceActor, fault.New(fault.Forbidden, "account_needed",
 			"This requires an account. The service token is not enough.")
 	}
 	// A server without accounts has no actors to put into the context.
-	if g.accounts != nil {
-		ctx = g.accounts.Service(ctx)
+	if a.accounts != nil {
+		ctx = a.accounts.Service(ctx)
 	}
 	return ctx, serviceActor, nil
 }
@@ -170,8 +170,8 @@ func bearer(r *http.Request) (token string, ok bool) {
 }
 
 // service compares digests in constant time, so that timing reveals neither the length nor a prefix of the token.
-func (g *authorizer) service(token string) bool {
-	// With no service token configured g.token is the digest of "", which hasToken rules out.
+func (a *authorizer) service(token string) bool {
+	// With no service token configured a.token is the digest of "", which hasToken rules out.
 	sum := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && g.hasToken
+	return subtle.ConstantTimeCompare(sum[:], a.token[:]) == 1 && a.hasToken
 }

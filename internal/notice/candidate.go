@@ -102,30 +102,30 @@ type OrderInfo struct {
 
 // ForOrder returns the notice of a candidate about an order. wanted is false if it is not needed: a meal whose money goes
 // back is not handed over.
-func (d Candidate) ForOrder(o OrderInfo) (n UserNotice, wanted bool) {
-	n = d.notice()
+func (c Candidate) ForOrder(o OrderInfo) (n UserNotice, wanted bool) {
+	n = c.notice()
 	n.OrderID, n.Data.Number, n.Data.OrderKind = o.ID, ordering.ShortNumber(o.Number), o.Kind
 	switch {
-	case d.Kind == RefundDue, d.Kind == Mismatch:
-		n.Audience = BranchAudience(d.Branch)
+	case c.Kind == RefundDue, c.Kind == Mismatch:
+		n.Audience = BranchAudience(c.Branch)
 	case o.UserID != 0:
 		n.Audience = AccountAudience(o.UserID)
 	case o.VisitID != "":
 		n.Audience = VisitAudience(o.VisitID)
 	}
-	return n, n.Audience != "" && (d.Kind != OrderReady || !o.Returned)
+	return n, n.Audience != "" && (c.Kind != OrderReady || !o.Returned)
 }
 
 // ForBranch returns the notice of a candidate for the staff. item is the name of the stock item, if it has one.
-func (d Candidate) ForBranch(item string) UserNotice {
-	n := d.notice()
-	n.Audience = BranchAudience(d.Branch)
+func (c Candidate) ForBranch(item string) UserNotice {
+	n := c.notice()
+	n.Audience = BranchAudience(c.Branch)
 	if item != "" {
 		n.Data.Item = item
 	}
 	return n
 }
 
-func (d Candidate) notice() UserNotice {
-	return UserNotice{Kind: d.Kind, EventID: d.EventID, Branch: d.Branch, Data: d.Data, CreatedAt: d.At}
+func (c Candidate) notice() UserNotice {
+	return UserNotice{Kind: c.Kind, EventID: c.EventID, Branch: c.Branch, Data: c.Data, CreatedAt: c.At}
 }

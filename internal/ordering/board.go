@@ -473,9 +473,9 @@ func (b *BoardHub) refresh(ctx context.Context, branch int64, w *boardFeed) (fai
 	return false, false
 }
 
-// notify signals all screens. The caller holds w.mu. It never blocks.
-func (w *boardFeed) notify() {
-	for s := range w.screens {
+// notify signals all screens. The caller holds f.mu. It never blocks.
+func (f *boardFeed) notify() {
+	for s := range f.screens {
 		select {
 		case s.changed <- struct{}{}:
 		default: // a signal is pending already

@@ -32,7 +32,7 @@ type boardFeed struct {
 	defect chan struct{} // reads panic once it is closed
 }
 
-func (w *boardFeed) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+func (f *boardFeed) Branch(_ context.Context, id int64) (catalog.Branch, error) {
 	if id != 1 {
 		return catalog.Branch{}, catalog.ErrBranch
 	}
@@ -46,35 +46,35 @@ func (*boardFeed) Version(context.Context, int64, int64) (*catalog.Snapshot, err
 	return nil, catalog.ErrVersion
 }
 
-func (w *boardFeed) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.queries = append(w.queries, q)
+func (f *boardFeed) Board(_ context.Context, q ordering.BoardQuery) (ordering.BoardRows, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queries = append(f.queries, q)
 	select {
-	case <-w.defect:
+	case <-f.defect:
 		panic("a defect")
-	case w.reads <- struct{}{}:
+	case f.reads <- struct{}{}:
 	default:
 	}
-	r := w.rows
+	r := f.rows
 	r.Tickets = append([]ordering.Ticket{}, r.Tickets...)
-	return r, w.err
+	return r, f.err
 }
 
-func (w *boardFeed) set(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (f *boardFeed) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	change()
 }
 
-func (w *boardFeed) time() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
+func (f *boardFeed) time() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
 }
 
-func (w *boardFeed) boards(every time.Duration) *ordering.BoardHub {
-	return &ordering.BoardHub{Reader: w, Catalog: w, Changes: w, Interval: every, Log: slog.New(slog.DiscardHandler), Now: w.time}
+func (f *boardFeed) boards(every time.Duration) *ordering.BoardHub {
+	return &ordering.BoardHub{Reader: f, Catalog: f, Changes: f, Interval: every, Log: slog.New(slog.DiscardHandler), Now: f.time}
 }
 
 func newBoardFeed(t *testing.T) *boardFeed {

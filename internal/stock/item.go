@@ -162,11 +162,11 @@ func (t Item) Validate() error {
 
 // ResolveBranch returns the named branch or, without a name, the only branch that the actor sees. A named branch is
 // returned unchecked: the caller compares it with what the actor sees.
-func (k *ItemService) ResolveBranch(ctx context.Context, actor authz.Actor, named int64) (int64, error) {
+func (s *ItemService) ResolveBranch(ctx context.Context, actor authz.Actor, named int64) (int64, error) {
 	if named != 0 {
 		return named, nil
 	}
-	all, err := k.Branches(ctx)
+	all, err := s.Branches(ctx)
 	all = slices.DeleteFunc(all, func(b int64) bool { return !actor.Sees(b) })
 	if err == nil && len(all) != 1 {
 		err = errBranchRequired
@@ -178,18 +178,18 @@ func (k *ItemService) ResolveBranch(ctx context.Context, actor authz.Actor, name
 }
 
 // Level returns the exact level of an item.
-func (k *ItemService) Level(ctx context.Context, actor authz.Actor, branch int64, sku string) (Level, error) {
+func (s *ItemService) Level(ctx context.Context, actor authz.Actor, branch int64, sku string) (Level, error) {
 	if err := ValidateExternalID("itemId", sku); err != nil {
 		return Level{}, err
 	}
-	branch, err := k.ResolveBranch(ctx, actor, branch)
+	branch, err := s.ResolveBranch(ctx, actor, branch)
 	if err != nil {
 		return Level{}, err
 	}
 	if !actor.Sees(branch) {
 		return Level{}, ErrItemNotFound
 	}
-	l, err := k.Store.Level(ctx, branch, sku)
+	l, err := s.Store.Level(ctx, branch, sku)
 	if err == nil && l.ID == 0 {
 		err = ErrItemNotFound
 	}
@@ -198,25 +198,25 @@ func (k *ItemService) Level(ctx context.Context, actor authz.Actor, branch int64
 
 // SetAvailable sets the available units of an item and creates the item if it is missing. It needs no idempotency key:
 // setting the same number twice changes nothing.
-func (k *ItemService) SetAvailable(
+func (s *ItemService) SetAvailable(
 	ctx context.Context, actor authz.Actor, branch int64, sku string, units int64,
 ) (Level, error) {
-	return k.adjust(ctx, actor, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
+	return s.adjust(ctx, actor, Adjustment{Branch: branch, SKU: sku, Kind: Counted, Units: units, Create: true})
 }
 
-func (k *ItemService) adjust(ctx context.Context, actor authz.Actor, a Adjustment) (Level, error) {
+func (s *ItemService) adjust(ctx context.Context, actor authz.Actor, a Adjustment) (Level, error) {
 	if err := a.Validate(); err != nil {
 		return Level{}, err
 	}
 	if !actor.Sees(a.Branch) {
 		return Level{}, ErrItemNotFound
 	}
-	return k.Store.Adjust(ctx, actor, a)
+	return s.Store.Adjust(ctx, actor, a)
 }
 
 // item returns an item of a branch that the actor sees.
-func (k *ItemService) item(ctx context.Context, actor authz.Actor, id int64) (Item, error) {
-	t, err := k.Queries.Item(ctx, id)
+func (s *ItemService) item(ctx context.Context, actor authz.Actor, id int64) (Item, error) {
+	t, err := s.Queries.Item(ctx, id)
 	if err == nil && (t.ID == 0 || !actor.Sees(t.Branch)) {
 		err = ErrItemNotFound
 	}
@@ -224,43 +224,43 @@ func (k *ItemService) item(ctx context.Context, actor authz.Actor, id int64) (It
 }
 
 // Adjust changes the available units of an item by number. It overwrites the branch and the SKU of the adjustment.
-func (k *ItemService) Adjust(ctx context.Context, actor authz.Actor, id int64, a Adjustment) (Level, error) {
-	t, err := k.item(ctx, actor, id)
+func (s *ItemService) Adjust(ctx context.Context, actor authz.Actor, id int64, a Adjustment) (Level, error) {
+	t, err := s.item(ctx, actor, id)
 	if err != nil {
 		return Level{}, err
 	}
 	a.Branch, a.SKU = t.Branch, t.SKU
-	return k.adjust(ctx, actor, a)
+	return s.adjust(ctx, actor, a)
 }
 
 // Adjustments returns the adjustments of an item, newest first.
-func (k *ItemService) Adjustments(
+func (s *ItemService) Adjustments(
 	ctx context.Context, actor authz.Actor, id int64, limit, offset int,
 ) ([]AdjustmentRecord, int64, error) {
-	if _, err := k.item(ctx, actor, id); err != nil {
+	if _, err := s.item(ctx, actor, id); err != nil {
 		return nil, 0, err
 	}
-	return k.Queries.Adjustments(ctx, id, limit, offset)
+	return s.Queries.Adjustments(ctx, id, limit, offset)
 }
 
 // Add creates an item without units.
-func (k *ItemService) Add(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
+func (s *ItemService) Add(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
 	if err := t.Validate(); err != nil {
 		return Level{}, err
 	}
 	if !actor.Sees(t.Branch) {
 		return Level{}, ErrBranchNotFound
 	}
-	if err := k.Store.Add(ctx, actor, t); err != nil {
+	if err := s.Store.Add(ctx, actor, t); err != nil {
 		return Level{}, err
 	}
-	return k.Store.Level(ctx, t.Branch, t.SKU)
+	return s.Store.Level(ctx, t.Branch, t.SKU)
 }
 
 // Update changes the name, unit and alarm threshold of an item. The SKU and the branch cannot change: other systems,
 // recipes and holds refer to them.
-func (k *ItemService) Update(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
-	known, err := k.item(ctx, actor, t.ID)
+func (s *ItemService) Update(ctx context.Context, actor authz.Actor, t Item) (Level, error) {
+	known, err := s.item(ctx, actor, t.ID)
 	if err != nil {
 		return Level{}, err
 	}
@@ -268,22 +268,22 @@ func (k *ItemService) Update(ctx context.Context, actor authz.Actor, t Item) (Le
 	if err := t.Validate(); err != nil {
 		return Level{}, err
 	}
-	if err := k.Store.Update(ctx, actor, t); err != nil {
+	if err := s.Store.Update(ctx, actor, t); err != nil {
 		return Level{}, err
 	}
-	return k.Store.Level(ctx, t.Branch, t.SKU)
+	return s.Store.Level(ctx, t.Branch, t.SKU)
 }
 
 // Levels returns the items of a branch with their levels.
-func (k *ItemService) Levels(ctx context.Context, actor authz.Actor, f LevelFilter) ([]Level, int64, error) {
+func (s *ItemService) Levels(ctx context.Context, actor authz.Actor, f LevelFilter) ([]Level, int64, error) {
 	if !actor.Sees(f.Branch) {
 		return nil, 0, ErrBranchNotFound
 	}
-	return k.Queries.Levels(ctx, f)
+	return s.Queries.Levels(ctx, f)
 }
 
 // Reservations returns the reservations of other systems in a branch.
-func (k *ItemService) Reservations(
+func (s *ItemService) Reservations(
 	ctx context.Context, actor authz.Actor, f ReservationFilter,
 ) ([]ReservationRecord, int64, error) {
 	if !actor.Sees(f.Branch) {
@@ -292,7 +292,7 @@ func (k *ItemService) Reservations(
 	if state, _ := f.Status.State(); state == "" && f.Status != "" {
 		return nil, 0, errUnknownStatus
 	}
-	return k.Queries.Reservations(ctx, f)
+	return s.Queries.Reservations(ctx, f)
 }
 
 // AdjustmentKind is the reason for a change of stock that no hold caused.

@@ -86,21 +86,21 @@ func requestOf(w event.StockRequest) ReservationRequest {
 // ResolveItems sets the hold of a Try. ids are item numbers by branch and SKU; the caller reads those of a whole batch
 // with one statement, so ResolveItems does no I/O. If a message names no branch, the only branch that has all its
 // items is used.
-func (h *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
-	if h.Action != Try || h.Err != nil {
+func (c *MessageCommand) ResolveItems(ids map[int64]map[string]int64, now time.Time) {
+	if c.Action != Try || c.Err != nil {
 		return
 	}
-	if h.Request.Branch == 0 {
-		if h.Request.Branch, h.Err = onlyBranch(ids, h.Request.Items); h.Err != nil {
+	if c.Request.Branch == 0 {
+		if c.Request.Branch, c.Err = onlyBranch(ids, c.Request.Items); c.Err != nil {
 			return
 		}
 	}
-	hold, err := h.Request.Hold(ids[h.Request.Branch], now)
+	hold, err := c.Request.Hold(ids[c.Request.Branch], now)
 	if err != nil {
-		h.Err = err
+		c.Err = err
 		return
 	}
-	h.Hold = hold
+	c.Hold = hold
 }
 
 // onlyBranch returns the only branch that has all items. A choice between two branches is refused instead of guessed:
@@ -122,8 +122,8 @@ func onlyBranch(ids map[int64]map[string]int64, items []SKULine) (only int64, er
 }
 
 // Refusal returns the event for a command that was refused without reading the stock.
-func (h *MessageCommand) Refusal(now time.Time) event.Event {
-	return refusal(now, h.Command, 0, codeOf(h.Err), nil)
+func (c *MessageCommand) Refusal(now time.Time) event.Event {
+	return refusal(now, c.Command, 0, codeOf(c.Err), nil)
 }
 
 // Refusals returns events for refused commands that CommandBatch has not answered. A repeated refusal and a Confirm

@@ -37,32 +37,32 @@ type rebuild struct {
 // rebuildSoon starts a rebuild of a scope in the background, unless one is running or has just ended: while the cache
 // lacks a scope, every order requests a rebuild. It returns at once. It compares the times in this process first, so
 // that many requests do not become as many claims in SQL, where the same interval holds over all processes.
-func (k *Syncer) rebuildSoon(s Scope) {
-	now := k.cfg.Now()
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (sy *Syncer) rebuildSoon(s Scope) {
+	now := sy.cfg.Now()
+	sy.mu.Lock()
+	defer sy.mu.Unlock()
 	// After Close no task may begin, because Close waits for those that it can see.
-	if k.ctx.Err() != nil {
+	if sy.ctx.Err() != nil {
 		return
 	}
-	r := k.rebuilds[s]
+	r := sy.rebuilds[s]
 	if r == nil {
 		r = &rebuild{}
-		k.rebuilds[s] = r
+		sy.rebuilds[s] = r
 	}
 	if wait := r.next.Sub(now); r.running || wait > 0 && wait <= LongestClaim {
 		return
 	}
 	r.running = true
-	k.tasks.Go(func() {
+	sy.tasks.Go(func() {
 		next := now.Add(rebuildRetryDelay) // used if the rebuild panics
-		defer func() { k.rebuildEnded(s, next) }()
-		ctx, cancel := context.WithTimeout(k.ctx, rebuildTimeout)
+		defer func() { sy.rebuildEnded(s, next) }()
+		ctx, cancel := context.WithTimeout(sy.ctx, rebuildTimeout)
 		defer cancel()
-		defer k.recoverPanic(ctx, "rebuild")
+		defer sy.recoverPanic(ctx, "rebuild")
 		var err error
-		if next, err = k.rebuild(ctx, s, r.failures); err != nil {
-			k.cfg.Log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
+		if next, err = sy.rebuild(ctx, s, r.failures); err != nil {
+			sy.cfg.Log.DebugContext(ctx, "a scope could not be rebuilt", "branch", s.Branch, "date", s.Date, "err", err)
 			r.failures++
 			return
 		}
@@ -73,28 +73,28 @@ func (k *Syncer) rebuildSoon(s Scope) {
 // rebuildEnded records the end of a rebuild and when the next one may begin. Refusals are forgotten because they may
 // come from counters that the rebuild has corrected, and the last difference because it is of the state before the
 // rebuild.
-func (k *Syncer) rebuildEnded(s Scope, next time.Time) {
-	k.refusals.clear()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	r := k.rebuilds[s]
+func (sy *Syncer) rebuildEnded(s Scope, next time.Time) {
+	sy.refusals.clear()
+	sy.mu.Lock()
+	defer sy.mu.Unlock()
+	r := sy.rebuilds[s]
 	r.running, r.next = false, next
-	delete(k.suspects, s)
+	delete(sy.suspects, s)
 }
 
 // Rebuild rebuilds a scope of the cache from SQL, unless another process is doing so or has just done so.
-func (k *Syncer) Rebuild(ctx context.Context, s Scope) error {
-	_, err := k.rebuild(ctx, s, 0)
+func (sy *Syncer) Rebuild(ctx context.Context, s Scope) error {
+	_, err := sy.rebuild(ctx, s, 0)
 	return err
 }
 
 // rebuild returns the earliest time of the scope's next rebuild. Errors of SQL or the cache before the copy begins are
 // retried soon. A copy that failed has loaded SQL and Redis, so the delay grows with each failure, up to
 // maxRebuildInterval.
-func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
-	begun := k.cfg.Now()
-	c := &claim{journal: k.cfg.Store, now: k.cfg.Now, scope: s, until: begun.Add(rebuildLease)}
-	claimed, free, err := k.cfg.Store.ClaimRebuild(ctx, s, begun, c.until)
+func (sy *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.Time, err error) {
+	begun := sy.cfg.Now()
+	c := &claim{journal: sy.cfg.Store, now: sy.cfg.Now, scope: s, until: begun.Add(rebuildLease)}
+	claimed, free, err := sy.cfg.Store.ClaimRebuild(ctx, s, begun, c.until)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
@@ -106,28 +106,28 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 	epoch := ""
 	// The claim is ended even if ctx has ended. Otherwise other processes would wait until the claim expires.
 	defer func() {
-		if end := k.cfg.Store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
+		if end := sy.cfg.Store.EndRebuild(context.WithoutCancel(ctx), s, c.until, epoch, next); err == nil {
 			err = end
 		}
-		if k.cfg.Observer.Rebuilt != nil {
-			k.cfg.Observer.Rebuilt(k.cfg.Now().Sub(begun), err)
+		if sy.cfg.Observer.Rebuilt != nil {
+			sy.cfg.Observer.Rebuilt(sy.cfg.Now().Sub(begun), err)
 		}
 	}()
 	// Read before the cache is touched: if the calendar cannot be read, the scope stays known and usable.
-	ends, err := k.endOf(ctx, s)
+	ends, err := sy.endOf(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
 	// From here on the scope is unknown until FinishRebuild, even after a failure: orders go on, decided by SQL alone.
-	building, err := k.cfg.Cache.BeginRebuild(ctx, s)
+	building, err := sy.cfg.Cache.BeginRebuild(ctx, s)
 	if err != nil {
 		return begun.Add(rebuildRetryDelay), err
 	}
-	if err := k.copyScope(ctx, c, ScopeSnapshot{Scope: s, Epoch: building, Ends: ends}); err != nil {
-		return begun.Add(min(k.cfg.RebuildInterval<<min(failures, 3), max(maxRebuildInterval, k.cfg.RebuildInterval))), err
+	if err := sy.copyScope(ctx, c, ScopeSnapshot{Scope: s, Epoch: building, Ends: ends}); err != nil {
+		return begun.Add(min(sy.cfg.RebuildInterval<<min(failures, 3), max(maxRebuildInterval, sy.cfg.RebuildInterval))), err
 	}
 	epoch = building
-	return begun.Add(k.cfg.RebuildInterval), nil
+	return begun.Add(sy.cfg.RebuildInterval), nil
 }
 
 // copyScope copies a scope from SQL to the cache while orders continue, without locks and in pieces.
@@ -140,18 +140,18 @@ func (k *Syncer) rebuild(ctx context.Context, s Scope, failures int) (next time.
 //
 // It may need several rounds of the tail, because orders keep adding entries. Each round deletes what it has loaded, so
 // it ends as soon as tailBatch is more than what is added during one round.
-func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
-	if err := k.cfg.Store.PrepareRebuild(ctx, im.Scope); err != nil {
+func (sy *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) error {
+	if err := sy.cfg.Store.PrepareRebuild(ctx, im.Scope); err != nil {
 		return err
 	}
-	err := k.cfg.Store.ReadHolds(ctx, im.Scope, k.cfg.Now().Add(-endedHoldsWindow), func(holds []HoldState) error {
+	err := sy.cfg.Store.ReadHolds(ctx, im.Scope, sy.cfg.Now().Add(-endedHoldsWindow), func(holds []HoldState) error {
 		// The claim is renewed before the write and not after it: a process that was suspended must not write into the
 		// rebuild of its successor. The cache would refuse the call as well (G5).
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
 		im.Holds = holds
-		return k.cfg.Cache.Load(ctx, im)
+		return sy.cfg.Cache.Load(ctx, im)
 	})
 	if err != nil {
 		return err
@@ -160,25 +160,25 @@ func (k *Syncer) copyScope(ctx context.Context, c *claim, im ScopeSnapshot) erro
 		if err := c.renew(ctx); err != nil {
 			return err
 		}
-		rest, entries, more, err := k.cfg.Store.Snapshot(ctx, im.Scope, tailBatch)
+		rest, entries, more, err := sy.cfg.Store.Snapshot(ctx, im.Scope, tailBatch)
 		if err != nil {
 			return err
 		}
 		im.Counts, im.Holds = rest.Counts, rest.Holds
 		if !more {
 			// The entries are deleted only after the scope is known. If this process dies in between, Replay applies them again.
-			if err := k.cfg.Cache.FinishRebuild(ctx, im); err != nil {
+			if err := sy.cfg.Cache.FinishRebuild(ctx, im); err != nil {
 				return err
 			}
-			k.mu.Lock()
-			k.applied = append(k.applied, entries...)
-			k.mu.Unlock()
+			sy.mu.Lock()
+			sy.applied = append(sy.applied, entries...)
+			sy.mu.Unlock()
 			return nil
 		}
-		if err := k.cfg.Cache.Load(ctx, im); err != nil {
+		if err := sy.cfg.Cache.Load(ctx, im); err != nil {
 			return err
 		}
-		if err := k.cfg.Store.DeleteQueued(ctx, entries); err != nil {
+		if err := sy.cfg.Store.DeleteQueued(ctx, entries); err != nil {
 			return err
 		}
 	}
@@ -214,17 +214,17 @@ func (c *claim) renew(ctx context.Context) error {
 
 // endOf returns the end of a scope: of its business day or, for stock, the time by which it must be rebuilt. The cache
 // derives the TTLs of its keys from that time, so that every key of a scope expires.
-func (k *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
+func (sy *Syncer) endOf(ctx context.Context, s Scope) (time.Time, error) {
 	if s.IsStock() {
-		return k.cfg.Now().Add(stockScopeTTL), nil
+		return sy.cfg.Now().Add(stockScopeTTL), nil
 	}
-	return k.cfg.EndOfDay(ctx, s)
+	return sy.cfg.EndOfDay(ctx, s)
 }
 
 // recoverPanic keeps a panic of a background task from ending the process; SQL stays correct without the cache.
-func (k *Syncer) recoverPanic(ctx context.Context, what string) {
+func (sy *Syncer) recoverPanic(ctx context.Context, what string) {
 	if p := recover(); p != nil {
-		k.cfg.Log.ErrorContext(ctx, "a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
+		sy.cfg.Log.ErrorContext(ctx, "a task of the admission cache syncer panicked", "task", what, "panic", fmt.Sprint(p),
 			"stack", string(debug.Stack()))
 	}
 }

@@ -27,27 +27,27 @@ const (
 // Apply sends committed changes to the cache as they arrive, until ctx ends. It calls the cache from one goroutine per
 // process, so entries of this process are applied in the order in which they were queued. Other processes' entries may
 // come in between: the state table of a hold allows for any order.
-func (k *Syncer) Apply(ctx context.Context) error {
+func (sy *Syncer) Apply(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case entries := <-k.committed:
-			k.applyEntries(ctx, k.drainCommitted(entries))
+		case entries := <-sy.committed:
+			sy.applyEntries(ctx, sy.drainCommitted(entries))
 		}
 	}
 }
 
 // drainCommitted adds queued entries up to maxOpsPerApply operations, so that under load few calls are needed. It
 // never waits for more: a single change is sent at once. An entry is never split, so a call may be somewhat larger.
-func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
+func (sy *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 	n := 0
 	for _, e := range entries {
 		n += len(e.Ops)
 	}
 	for n < maxOpsPerApply {
 		select {
-		case next := <-k.committed:
+		case next := <-sy.committed:
 			entries = append(entries, next...)
 			for _, e := range next {
 				n += len(e.Ops)
@@ -62,8 +62,8 @@ func (k *Syncer) drainCommitted(entries []OutboxEntry) []OutboxEntry {
 // ExpireProvisional ends provisional holds that have timed out without a commit. The tombstone is written to SQL first,
 // so that an order still on its way fails there; only then are the units released in the cache (I12). It must not run
 // while the clock is in doubt: it would end provisional holds of orders that are being placed.
-func (k *Syncer) ExpireProvisional(ctx context.Context) error {
-	scopes, err := k.scopes(ctx)
+func (sy *Syncer) ExpireProvisional(ctx context.Context) error {
+	scopes, err := sy.scopes(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 	for s := range scopes {
 		if l := (provisionalSet{s.Branch, s.IsStock()}); !seen[l] {
 			seen[l] = true
-			if err := k.expireScope(ctx, s); err != nil {
+			if err := sy.expireScope(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -85,21 +85,21 @@ func (k *Syncer) ExpireProvisional(ctx context.Context) error {
 }
 
 // expireScope ends the timed-out provisional holds of a scope, a batch at a time, until none is left.
-func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
+func (sy *Syncer) expireScope(ctx context.Context, s Scope) error {
 	for {
-		now := k.cfg.Now()
-		due, err := k.cfg.Cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
+		now := sy.cfg.Now()
+		due, err := sy.cfg.Cache.ExpiredProvisional(ctx, s, now, expireProvisionalBatch)
 		if err != nil || len(due) == 0 {
 			return nil //nolint:nilerr // Redis is out of reach: Reconcile reports it, and its provisional holds are lost with it
 		}
-		entries, err := k.resolveProvisional(ctx, s, due, now)
+		entries, err := sy.resolveProvisional(ctx, s, due, now)
 		if err != nil {
 			return err
 		}
-		if k.cfg.Observer.Expired != nil {
-			k.cfg.Observer.Expired(len(due))
+		if sy.cfg.Observer.Expired != nil {
+			sy.cfg.Observer.Expired(len(due))
 		}
-		k.applyEntries(ctx, entries)
+		sy.applyEntries(ctx, entries)
 		if len(due) < expireProvisionalBatch {
 			return nil
 		}
@@ -107,14 +107,16 @@ func (k *Syncer) expireScope(ctx context.Context, s Scope) error {
 }
 
 // resolveProvisional returns an operation for each timed-out provisional hold. For an order's it writes a tombstone to
-// SQL, so that the order cannot commit any more. A reservation's is only removed, because its owner may send the same
+// SQL, so that the order can no longer commit. A reservation's is only removed, because its owner may send the same
 // id again. If the hold exists in SQL, it has committed and the cache was not notified in time: the operation is that
 // of its state.
-func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
-	look := func(ctx context.Context) ([]HoldState, error) { return k.cfg.Store.TombstoneProvisional(ctx, due, now) }
+func (sy *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, now time.Time) ([]OutboxEntry, error) {
+	look := func(ctx context.Context) ([]HoldState, error) {
+		return sy.cfg.Store.TombstoneProvisional(ctx, due, now)
+	}
 	if s.IsStock() {
 		look = func(ctx context.Context) ([]HoldState, error) {
-			return k.cfg.Store.Holds(ctx, seq.Map(due, func(h Hold) string { return h.ID }))
+			return sy.cfg.Store.Holds(ctx, seq.Map(due, func(h Hold) string { return h.ID }))
 		}
 	}
 	states, err := look(ctx)
@@ -131,63 +133,63 @@ func (k *Syncer) resolveProvisional(ctx context.Context, s Scope, due []Hold, no
 }
 
 // scopes returns the scopes to be maintained, with the epochs that the cache must have. Older business dates are left
-// out, because nothing is sold for them any more.
-func (k *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
-	return k.cfg.Store.Scopes(ctx, k.cfg.Now().Add(-maxScopeAge).Format(time.DateOnly))
+// out, because nothing is sold for them now.
+func (sy *Syncer) scopes(ctx context.Context) (map[Scope]string, error) {
+	return sy.cfg.Store.Scopes(ctx, sy.cfg.Now().Add(-maxScopeAge).Format(time.DateOnly))
 }
 
 // Reconcile compares the cache with SQL and rebuilds scopes that are missing, belong to another epoch, or differ (I9).
 // A difference is normal between a commit and its application, so it counts only if two consecutive runs find the same
 // one.
-func (k *Syncer) Reconcile(ctx context.Context) error {
-	scopes, err := k.scopes(ctx)
+func (sy *Syncer) Reconcile(ctx context.Context) error {
+	scopes, err := sy.scopes(ctx)
 	if err != nil {
 		return err
 	}
 	var drift int64
 	for s, epoch := range scopes {
-		units, err := k.reconcileScope(ctx, s, epoch)
+		units, err := sy.reconcileScope(ctx, s, epoch)
 		if err != nil {
 			return err
 		}
 		drift += units
 	}
-	if k.cfg.Observer.Drift != nil {
-		k.cfg.Observer.Drift(drift)
+	if sy.cfg.Observer.Drift != nil {
+		sy.cfg.Observer.Drift(drift)
 	}
 	return nil
 }
 
 // reconcileScope compares the cache with SQL and returns how many units differ. It rebuilds a scope only when two runs in a
 // row find the same difference: a single one may be a change between the two reads.
-func (k *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
-	shown, ok, err := k.cfg.Cache.ReadScope(ctx, s)
+func (sy *Syncer) reconcileScope(ctx context.Context, s Scope, epoch string) (int64, error) {
+	shown, ok, err := sy.cfg.Cache.ReadScope(ctx, s)
 	if err != nil {
 		return 0, nil //nolint:nilerr // out of reach; the connection's own metrics show it
 	}
 	// A stock scope is renewed long before its TTL ends, because unlike a business date it is never replaced by the next
 	// one.
-	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(k.cfg.Now()) < stockRenewBefore {
-		k.rebuildSoon(s)
+	if !ok || shown.Epoch != epoch || s.IsStock() && shown.ExpiresAt.Sub(sy.cfg.Now()) < stockRenewBefore {
+		sy.rebuildSoon(s)
 		return 0, nil
 	}
 	// SQL is read after the cache: a change that commits in between appears as a difference in this run only.
-	truth, err := k.cfg.Store.Counts(ctx, s)
+	truth, err := sy.cfg.Store.Counts(ctx, s)
 	if err != nil {
 		return 0, err
 	}
 	units, text := Difference(truth, shown.Counts)
-	k.mu.Lock()
-	same := text != "" && k.suspects[s] == text
-	k.suspects[s] = text
+	sy.mu.Lock()
+	same := text != "" && sy.suspects[s] == text
+	sy.suspects[s] = text
 	if text == "" {
-		delete(k.suspects, s)
+		delete(sy.suspects, s)
 	}
-	k.mu.Unlock()
+	sy.mu.Unlock()
 	if same {
-		k.cfg.Log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date,
+		sy.cfg.Log.WarnContext(ctx, "the admission cache differs from SQL and is rebuilt", "branch", s.Branch, "date", s.Date,
 			"difference", text)
-		k.rebuildSoon(s)
+		sy.rebuildSoon(s)
 	}
 	return units, nil
 }

@@ -40,17 +40,17 @@ type applyResult struct {
 // is rebuilt. A rejected entry causes no rebuild: Reconcile detects whether the scope differs. All entries go into one
 // call, because a call costs more than the operations in it. at is the index of an operation in that call. It is safe
 // to apply an entry twice, even from two processes at once.
-func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyResult {
+func (sy *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyResult {
 	var ops []Op
 	for _, e := range entries {
 		ops = append(ops, e.Ops...)
 	}
-	applied, err := k.cfg.Cache.Apply(ctx, ops)
-	k.refusals.invalidate(ops) // what was refused while these were on their way may fit now
+	applied, err := sy.cfg.Cache.Apply(ctx, ops)
+	sy.refusals.invalidate(ops) // what was refused while these were on their way may fit now
 	rejected, at := &RejectedError{}, 0
 	t := applyResult{unreachable: err != nil && !errors.As(err, &rejected)}
 	if err != nil {
-		k.cfg.Log.DebugContext(ctx, "the admission cache did not apply everything", "err", err)
+		sy.cfg.Log.DebugContext(ctx, "the admission cache did not apply everything", "err", err)
 	}
 	for _, e := range entries {
 		waits, cause := false, e.DecodeErr
@@ -67,7 +67,7 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 		// rejected part will be rejected again.
 		case waits && t.unreachable: // out of reach: a rebuild would not help
 		case waits:
-			k.rebuildSoon(e.Scope)
+			sy.rebuildSoon(e.Scope)
 		case cause != nil:
 			t.rejected = append(t.rejected, rejectedEntry{e, cause})
 		// Entries that drop a provisional hold are in no table, so there is nothing to delete.
@@ -75,53 +75,53 @@ func (k *Syncer) applyEntries(ctx context.Context, entries []OutboxEntry) applyR
 			t.done = append(t.done, e.ID)
 		}
 	}
-	k.mu.Lock()
-	k.applied = append(k.applied, t.done...)
-	k.mu.Unlock()
-	k.notify(entries)
+	sy.mu.Lock()
+	sy.applied = append(sy.applied, t.done...)
+	sy.mu.Unlock()
+	sy.notify(entries)
 	return t
 }
 
 // notify reports the branches of entries to the observer: their availability may have changed, in the cache or, while
 // the cache is out of reach, in SQL. It is called after the cache was changed, so that a display that reloads reads
 // the new counters.
-func (k *Syncer) notify(entries []OutboxEntry) {
-	if k.cfg.Observer.Synced == nil {
+func (sy *Syncer) notify(entries []OutboxEntry) {
+	if sy.cfg.Observer.Synced == nil {
 		return
 	}
 	var last int64
 	for _, e := range entries {
 		if e.Scope.Branch != last { // mostly all are of one branch; a duplicate is harmless
 			last = e.Scope.Branch
-			k.cfg.Observer.Synced(last)
+			sy.cfg.Observer.Synced(last)
 		}
 	}
 }
 
 // Replay applies entries that any process has committed but not applied, and deletes applied ones in SQL. Entries
 // that are still on their way or not due yet are skipped.
-func (k *Syncer) Replay(ctx context.Context) error { return k.replay(ctx, replayDelay) }
+func (sy *Syncer) Replay(ctx context.Context) error { return sy.replay(ctx, replayDelay) }
 
 // ReplayAll is Replay without the delay for recent entries. It is for a caller that has just committed a change
 // without EnqueueCommitted, such as a quota, and wants it in the cache before it responds.
-func (k *Syncer) ReplayAll(ctx context.Context) error { return k.replay(ctx, 0) }
+func (sy *Syncer) ReplayAll(ctx context.Context) error { return sy.replay(ctx, 0) }
 
 // replay goes through all entries page by page, so that entries of a scope that cannot be rebuilt block no other
 // scope.
-func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
+func (sy *Syncer) replay(ctx context.Context, young time.Duration) error {
 	// Usually a later order deletes applied entries in its own transaction. This call deletes those that no order
 	// followed.
-	if err := k.cfg.Store.DeleteQueued(ctx, k.DrainApplied()); err != nil {
+	if err := sy.cfg.Store.DeleteQueued(ctx, sy.DrainApplied()); err != nil {
 		return err
 	}
 	for after := ""; ; {
-		entries, err := k.cfg.Store.Unapplied(ctx, k.cfg.Now().Add(-young), after, replayBatch)
+		entries, err := sy.cfg.Store.Unapplied(ctx, sy.cfg.Now().Add(-young), after, replayBatch)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		after = entries[len(entries)-1].ID
-		t := k.applyEntries(ctx, entries)
-		if err := errors.Join(k.cfg.Store.DeleteQueued(ctx, k.DrainApplied()), k.recordRejected(ctx, t.rejected)); err != nil {
+		t := sy.applyEntries(ctx, entries)
+		if err := errors.Join(sy.cfg.Store.DeleteQueued(ctx, sy.DrainApplied()), sy.recordRejected(ctx, t.rejected)); err != nil {
 			return err
 		}
 		// While the cache is out of reach, further pages would fail like this one. The next round begins at the first page
@@ -135,27 +135,27 @@ func (k *Syncer) replay(ctx context.Context, young time.Duration) error {
 // recordRejected stores an attempt of rejected entries. After its last attempt an entry becomes a dead letter, so that
 // an operator sees the cause. That does not affect sales, because SQL has the change, and a rebuild of the scope
 // applies it.
-func (k *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
-	now, dead := k.cfg.Now(), 0
+func (sy *Syncer) recordRejected(ctx context.Context, rejected []rejectedEntry) error {
+	now, dead := sy.cfg.Now(), 0
 	failures := seq.Map(rejected, func(e rejectedEntry) queue.Failure {
 		return retries.Failed(e.ID, e.Attempts, e.Attempts+1, now, e.cause)
 	})
-	if err := k.cfg.Store.RecordFailures(ctx, now, failures...); err != nil {
+	if err := sy.cfg.Store.RecordFailures(ctx, now, failures...); err != nil {
 		return err
 	}
 	for i, e := range rejected {
 		if !failures[i].Dead {
-			k.cfg.Log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", e.ID,
+			sy.cfg.Log.WarnContext(ctx, "the admission cache rejected an entry, which is retried", "entry", e.ID,
 				"branch", e.Scope.Branch, "date", e.Scope.Date, "attempts", e.Attempts+1, "err", e.cause)
 			continue
 		}
 		dead++
-		k.cfg.Log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt",
+		sy.cfg.Log.ErrorContext(ctx, "the admission cache rejected an entry for the last time, and its scope is rebuilt",
 			"entry", e.ID, "branch", e.Scope.Branch, "date", e.Scope.Date, "err", e.cause)
-		k.rebuildSoon(e.Scope)
+		sy.rebuildSoon(e.Scope)
 	}
-	if dead > 0 && k.cfg.Observer.DeadLettered != nil {
-		k.cfg.Observer.DeadLettered(dead)
+	if dead > 0 && sy.cfg.Observer.DeadLettered != nil {
+		sy.cfg.Observer.DeadLettered(dead)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ var errTooManySnapshots = fault.Newf(fault.Invalid, "invalid", "Request 1 to %d 
 
 // Snapshots returns snapshots of items of a branch in the order requested. Missing items are left out, and so is
 // everything of a branch that the actor may not see.
-func (w *SnapshotService) Snapshots(
+func (s *SnapshotService) Snapshots(
 	ctx context.Context, actor authz.Actor, branch int64, skus []string,
 ) ([]LevelSnapshot, error) {
 	if len(skus) == 0 || len(skus) > MaxSnapshots {
@@ -87,11 +87,11 @@ func (w *SnapshotService) Snapshots(
 		return []LevelSnapshot{}, nil
 	}
 	// All requests are counted, also those answered from the cache: a popular item must keep its rank.
-	w.countReads(branch, skus)
-	found := w.cached(ctx, branch, skus)
+	s.countReads(branch, skus)
+	found := s.cached(ctx, branch, skus)
 	missing := slices.DeleteFunc(slices.Clone(skus), func(sku string) bool { return found[sku].SKU != "" })
 	if len(missing) > 0 {
-		fresh, err := w.read(ctx, branch, missing)
+		fresh, err := s.read(ctx, branch, missing)
 		if err != nil {
 			return nil, err
 		}
@@ -111,15 +111,15 @@ func (w *SnapshotService) Snapshots(
 
 // cached returns the cached snapshots that are young enough by our clock, whatever the TTLs in Redis say. A cache that
 // is slower than snapshotCacheTimeout counts as empty.
-func (w *SnapshotService) cached(ctx context.Context, branch int64, skus []string) map[string]LevelSnapshot {
+func (s *SnapshotService) cached(ctx context.Context, branch int64, skus []string) map[string]LevelSnapshot {
 	ctx, cancel := context.WithTimeout(ctx, snapshotCacheTimeout)
 	defer cancel()
-	kept, err := w.Cache.Read(ctx, branch, skus)
+	kept, err := s.Cache.Read(ctx, branch, skus)
 	if err != nil { // like a miss: SQL has the levels
 		kept = nil
 	}
 	found := make(map[string]LevelSnapshot, len(skus))
-	now := w.Now()
+	now := s.Now()
 	for _, g := range kept {
 		if now.Sub(g.At) < MaxSnapshotAge {
 			found[g.SKU] = g
@@ -129,14 +129,14 @@ func (w *SnapshotService) cached(ctx context.Context, branch int64, skus []strin
 }
 
 // read reads levels from SQL and caches them.
-func (w *SnapshotService) read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error) {
-	now := w.Now() // taken before the query, so that a snapshot is never older than it states
-	levels, err := w.Store.Levels(ctx, branch, skus)
+func (s *SnapshotService) read(ctx context.Context, branch int64, skus []string) ([]LevelSnapshot, error) {
+	now := s.Now() // taken before the query, so that a snapshot is never older than it states
+	levels, err := s.Store.Levels(ctx, branch, skus)
 	if err != nil {
 		return nil, err
 	}
 	fresh := snapshotsOf(levels, now)
-	w.writeCache(ctx, fresh)
+	s.writeCache(ctx, fresh)
 	return fresh, nil
 }
 
@@ -145,37 +145,37 @@ func snapshotsOf(levels []Level, at time.Time) []LevelSnapshot {
 }
 
 // writeCache caches snapshots. Failures are ignored: the next request reads SQL again.
-func (w *SnapshotService) writeCache(ctx context.Context, fresh []LevelSnapshot) {
+func (s *SnapshotService) writeCache(ctx context.Context, fresh []LevelSnapshot) {
 	ctx, cancel := context.WithTimeout(ctx, snapshotCacheTimeout)
 	defer cancel()
-	_ = w.Cache.Write(ctx, fresh)
+	_ = s.Cache.Write(ctx, fresh)
 }
 
 // countReads counts requested items. At its limit new items are not counted until the next flush. The limit bounds the
 // memory against requests for items that do not exist.
-func (w *SnapshotService) countReads(branch int64, skus []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.reads == nil {
-		w.reads = map[itemKey]int64{}
+func (s *SnapshotService) countReads(branch int64, skus []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads == nil {
+		s.reads = map[itemKey]int64{}
 	}
 	for _, sku := range skus {
 		key := itemKey{branch, sku}
-		if _, known := w.reads[key]; known || len(w.reads) < maxCountedItems {
-			w.reads[key]++
+		if _, known := s.reads[key]; known || len(s.reads) < maxCountedItems {
+			s.reads[key]++
 		}
 	}
 }
 
 // FlushReads stores the read counts since the last call. Counts are lost if the store fails. They only decide which
 // items are warmed. The store is called without counts too, because it decays the older ones.
-func (w *SnapshotService) FlushReads(ctx context.Context) error {
-	w.mu.Lock()
-	counted := w.reads
-	w.reads = nil
-	w.mu.Unlock()
+func (s *SnapshotService) FlushReads(ctx context.Context) error {
+	s.mu.Lock()
+	counted := s.reads
+	s.reads = nil
+	s.mu.Unlock()
 	keys := slices.SortedFunc(maps.Keys(counted), itemKey.compare)
-	return w.Store.Rank(ctx, seq.Map(keys, func(key itemKey) ReadCount {
+	return s.Store.Rank(ctx, seq.Map(keys, func(key itemKey) ReadCount {
 		return ReadCount{key.branch, key.sku, counted[key]}
 	}))
 }
@@ -186,11 +186,11 @@ func (k itemKey) compare(other itemKey) int {
 
 // Warm refreshes the snapshots of the most read items before they expire. Call it every half of MaxSnapshotAge, so
 // that a late call still comes in time.
-func (w *SnapshotService) Warm(ctx context.Context) error {
-	now := w.Now()
-	top, err := w.Store.Top(ctx, warmedItems)
+func (s *SnapshotService) Warm(ctx context.Context) error {
+	now := s.Now()
+	top, err := s.Store.Top(ctx, warmedItems)
 	if err != nil || len(top) == 0 {
 		return err
 	}
-	return w.Cache.Write(ctx, snapshotsOf(top, now))
+	return s.Cache.Write(ctx, snapshotsOf(top, now))
 }

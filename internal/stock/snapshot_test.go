@@ -129,7 +129,7 @@ func TestStatus_State(t *testing.T) {
 		}
 	}
 	if state, _ := stock.Status("HELD").State(); state != "" {
-		t.Errorf("a state is no status: %s", state)
+		t.Errorf("a state is not a status: %s", state)
 	}
 }
 

@@ -144,9 +144,9 @@ func NewSyncer(c SyncerConfig) *Syncer {
 }
 
 // Close stops rebuilds in progress and waits for them. The loops must have been stopped.
-func (k *Syncer) Close() {
-	k.cancel()
-	k.tasks.Wait()
+func (sy *Syncer) Close() {
+	sy.cancel()
+	sy.tasks.Wait()
 }
 
 // Reserve requests a provisional hold for every part of a hold, and drops the parts already taken when one is refused.
@@ -156,16 +156,16 @@ func (k *Syncer) Close() {
 //
 // The parts are requested one after the other, in the order in which SQL locks their counters. It never returns an
 // error: without an answer of the cache it returns Cold.
-func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
+func (sy *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 	all := AdmissionResult{Status: Admitted}
 	var provisional []Hold
 	for _, part := range h.Parts() {
-		switch v := k.reservePart(ctx, part); v.Status {
+		switch v := sy.reservePart(ctx, part); v.Status {
 		case Admitted:
 			provisional = append(provisional, part)
 		case Refused:
 			for _, l := range provisional {
-				k.dropPart(l)
+				sy.dropPart(l)
 			}
 			return v
 		default:
@@ -178,86 +178,86 @@ func (k *Syncer) Reserve(ctx context.Context, h Hold) AdmissionResult {
 // reservePart requests a provisional hold in one scope. The order of its checks is that of their cost: memory of this
 // process, one call of Redis, and only for a refusal the counters in SQL, which concurrent refusals share (decision
 // 12).
-func (k *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
-	if short, ok := k.refusals.lookup(h, k.cfg.Now()); ok {
+func (sy *Syncer) reservePart(ctx context.Context, h Hold) AdmissionResult {
+	if short, ok := sy.refusals.lookup(h, sy.cfg.Now()); ok {
 		return AdmissionResult{Status: Refused, Short: short}
 	}
-	v, err := k.cfg.Cache.Reserve(ctx, h)
+	v, err := sy.cfg.Cache.Reserve(ctx, h)
 	if err != nil {
-		k.cfg.Log.WarnContext(ctx, "the admission cache was called with an invalid hold", "err", err)
+		sy.cfg.Log.WarnContext(ctx, "the admission cache was called with an invalid hold", "err", err)
 		return AdmissionResult{Status: Cold}
 	}
 	if v.Status == Cold {
-		if k.cfg.Observer.Cold != nil {
-			k.cfg.Observer.Cold()
+		if sy.cfg.Observer.Cold != nil {
+			sy.cfg.Observer.Cold()
 		}
 	}
 	// Cold without Missing means that Redis is slow or down. A rebuild would only make it slower.
 	if v.Missing {
-		k.rebuildSoon(h.Scope)
+		sy.rebuildSoon(h.Scope)
 	}
 	if v.Status != Refused {
 		return v
 	}
-	if v.Short = k.check.shortages(ctx, h, v.Short); v.Short == nil {
-		if k.cfg.Observer.Overruled != nil {
-			k.cfg.Observer.Overruled()
+	if v.Short = sy.check.shortages(ctx, h, v.Short); v.Short == nil {
+		if sy.cfg.Observer.Overruled != nil {
+			sy.cfg.Observer.Overruled()
 		}
 		return AdmissionResult{Status: Cold}
 	}
 	// Only a refusal that SQL has confirmed is repeated, so a provisional hold of a dead process does not refuse guests.
-	k.refusals.add(h.Scope, v.Short, k.cfg.Now())
+	sy.refusals.add(h.Scope, v.Short, sy.cfg.Now())
 	return v
 }
 
 // DropProvisional releases a provisional hold after SQL has decided against its order. Call it only if the outcome is
 // certain: releasing the units of an order that did commit would make the cache differ from SQL until the next rebuild.
 // It returns at once and never fails.
-func (k *Syncer) DropProvisional(h Hold) {
+func (sy *Syncer) DropProvisional(h Hold) {
 	for _, p := range h.Parts() {
-		k.dropPart(p)
+		sy.dropPart(p)
 	}
 }
 
 // dropPart ends the provisional hold of one part. The id of an order is never reused, so it leaves a tombstone; the
 // id of a reservation belongs to another system, which may send it again.
-func (k *Syncer) dropPart(part Hold) {
+func (sy *Syncer) dropPart(part Hold) {
 	kind := OpCancel
 	if part.Scope.IsStock() {
 		kind = OpForget
 	}
-	k.enqueue([]OutboxEntry{{Scope: part.Scope, Ops: []Op{{Kind: kind, Hold: part}}}})
+	sy.enqueue([]OutboxEntry{{Scope: part.Scope, Ops: []Op{{Kind: kind, Hold: part}}}})
 }
 
 // EnqueueCommitted queues the committed changes of a transaction for the cache. It never blocks: Replay picks up
 // entries that do not fit. It is called after the commit, mostly in the goroutine of the group commit, where waiting
 // would delay all orders.
-func (k *Syncer) EnqueueCommitted(entries []OutboxEntry) {
+func (sy *Syncer) EnqueueCommitted(entries []OutboxEntry) {
 	if len(entries) > 0 {
-		k.enqueue(entries)
+		sy.enqueue(entries)
 	}
 }
 
-func (k *Syncer) enqueue(entries []OutboxEntry) {
+func (sy *Syncer) enqueue(entries []OutboxEntry) {
 	// Refusals are invalidated before the send, because they must end even if the queue is full and Replay applies the
 	// entries.
 	for _, e := range entries {
-		k.refusals.invalidate(e.Ops)
-		k.check.invalidate(e.Ops)
+		sy.refusals.invalidate(e.Ops)
+		sy.check.invalidate(e.Ops)
 	}
 	select {
-	case k.committed <- entries:
+	case sy.committed <- entries:
 	default:
 	}
 }
 
 // DrainApplied returns the ids of applied entries, to be deleted in SQL, and clears the list. Losing ids is harmless:
 // Replay applies their entries again, without effect, and deletes them then.
-func (k *Syncer) DrainApplied() []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	ids := k.applied
-	k.applied = nil
+func (sy *Syncer) DrainApplied() []string {
+	sy.mu.Lock()
+	defer sy.mu.Unlock()
+	ids := sy.applied
+	sy.applied = nil
 	return ids
 }
 
@@ -265,18 +265,18 @@ func (k *Syncer) DrainApplied() []string {
 //
 // The cache returns the requested items that it has. SQL returns every counter of the scope, whatever was requested.
 // Both are for display: no order may be decided by them.
-func (k *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, cached bool, err error) {
-	counts, ok, err := k.cfg.Cache.Counts(ctx, s, items)
+func (sy *Syncer) Counts(ctx context.Context, s Scope, items []int64) (counts []Count, cached bool, err error) {
+	counts, ok, err := sy.cfg.Cache.Counts(ctx, s, items)
 	if err == nil && ok {
 		return counts, true, nil
 	}
 	if err == nil {
-		k.rebuildSoon(s)
+		sy.rebuildSoon(s)
 	}
-	counts, err = k.cfg.Store.Counts(ctx, s)
+	counts, err = sy.cfg.Store.Counts(ctx, s)
 	return counts, false, err
 }
 
 // Pending returns the number of transactions that wait to be applied. A number that stays high means that the cache
 // does not keep up.
-func (k *Syncer) Pending() int { return len(k.committed) }
+func (sy *Syncer) Pending() int { return len(sy.committed) }

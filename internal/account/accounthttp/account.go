@@ -135,8 +135,8 @@ func mailChoicesOf(c account.MailChoices) mailChoices {
 	return mailChoices{Locale: c.Locale, OrderReceived: c.OrderReceived, OrderReady: c.OrderReady, News: &c.News}
 }
 
-func (m *memberRoutes) mailChoices(ctx context.Context, _ *struct{}) (mailChoices, error) {
-	c, err := m.accounts.MailChoices(ctx, authz.ActorOf(ctx))
+func (r *memberRoutes) mailChoices(ctx context.Context, _ *struct{}) (mailChoices, error) {
+	c, err := r.accounts.MailChoices(ctx, authz.ActorOf(ctx))
 	return mailChoicesOf(c), err
 }
 
@@ -146,8 +146,8 @@ type mailChoicesIn struct {
 	Body mailChoices
 }
 
-func (m *memberRoutes) chooseMail(ctx context.Context, in *mailChoicesIn) (mailChoices, error) {
-	c, err := m.accounts.ChooseMail(ctx, authz.ActorOf(ctx), account.MailChoices{
+func (r *memberRoutes) chooseMail(ctx context.Context, in *mailChoicesIn) (mailChoices, error) {
+	c, err := r.accounts.ChooseMail(ctx, authz.ActorOf(ctx), account.MailChoices{
 		Locale: in.Body.Locale, OrderReceived: in.Body.OrderReceived, OrderReady: in.Body.OrderReady,
 	}, in.Body.News, in.caller.Locale)
 	return mailChoicesOf(c), err
@@ -161,12 +161,12 @@ const (
 )
 
 // registerUnsubscribe registers the routes of links in e-mails, which work without a login.
-func (m *memberRoutes) registerUnsubscribe(a *httpapi.API) {
+func (r *memberRoutes) registerUnsubscribe(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Public)
 	httpapi.RegisterOutput(ops, "unsubscribe", "POST /auth/unsubscribe/{token}",
-		"Withdraw the consent to news with the link of an e-mail", m.unsubscribe)
+		"Withdraw the consent to news with the link of an e-mail", r.unsubscribe)
 	httpapi.RegisterOutput(ops, "unsubscribe-page", "GET /auth/unsubscribe/{token}",
-		"Open the page that withdraws the consent to news", m.unsubscribePage)
+		"Open the page that withdraws the consent to news", r.unsubscribePage)
 }
 
 // The input has no body, because mail programs post a form (RFC 8058).
@@ -174,8 +174,8 @@ type unsubscribeIn struct {
 	Token telemetry.Secret `path:"token" maxLength:"64"`
 }
 
-func (m *memberRoutes) unsubscribe(ctx context.Context, in *unsubscribeIn) (*struct{}, error) {
-	return nil, m.accounts.WithdrawNews(ctx, string(in.Token))
+func (r *memberRoutes) unsubscribe(ctx context.Context, in *unsubscribeIn) (*struct{}, error) {
+	return nil, r.accounts.WithdrawNews(ctx, string(in.Token))
 }
 
 type redirectOut struct {
@@ -185,6 +185,6 @@ type redirectOut struct {
 
 // unsubscribePage changes nothing: scanners open every link of an e-mail. The token moves behind #, which browsers send to
 // no server.
-func (m *memberRoutes) unsubscribePage(_ context.Context, in *unsubscribeIn) (*redirectOut, error) {
+func (r *memberRoutes) unsubscribePage(_ context.Context, in *unsubscribeIn) (*redirectOut, error) {
 	return &redirectOut{http.StatusSeeOther, UnsubscribePage + string(in.Token)}, nil
 }

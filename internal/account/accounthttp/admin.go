@@ -67,11 +67,11 @@ func (in *usersIn) exact() (v account.UserValue, ok bool, err error) {
 	return v, ok, nil
 }
 
-func (m *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Account], error) {
+func (r *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Account], error) {
 	if v, ok, err := in.exact(); ok {
 		var page []account.User
 		if err == nil {
-			u, found, errFind := m.administration.FindUser(ctx, authz.ActorOf(ctx), v)
+			u, found, errFind := r.administration.FindUser(ctx, authz.ActorOf(ctx), v)
 			if err = errFind; found {
 				page = append(page, u)
 			}
@@ -86,7 +86,7 @@ func (m *adminRoutes) list(ctx context.Context, in *usersIn) (httpapi.Listed[Acc
 		yes := in.Registered == "yes"
 		f.Registered = &yes
 	}
-	page, total, err := m.administration.ListUsers(ctx, authz.ActorOf(ctx), f)
+	page, total, err := r.administration.ListUsers(ctx, authz.ActorOf(ctx), f)
 	return httpapi.ListedOf(in.Paging, page, total, accountOf), err
 }
 
@@ -112,7 +112,7 @@ type hireIn struct {
 	}
 }
 
-func (m *adminRoutes) create(ctx context.Context, in *hireIn) (Account, error) {
+func (r *adminRoutes) create(ctx context.Context, in *hireIn) (Account, error) {
 	post, err := postBody{in.Body.RoleID, in.Body.Branches}.post()
 	if err != nil {
 		return Account{}, err
@@ -120,7 +120,7 @@ func (m *adminRoutes) create(ctx context.Context, in *hireIn) (Account, error) {
 	n := account.NewUser{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password), Pin: string(in.Body.Pin),
 	}
-	return accountResult(m.administration.CreateUser(ctx, authz.ActorOf(ctx), n, post))
+	return accountResult(r.administration.CreateUser(ctx, authz.ActorOf(ctx), n, post))
 }
 
 // accountResult returns the response for an account.
@@ -128,36 +128,36 @@ func accountResult(u account.User, err error) (Account, error) {
 	return accountOf(u), err
 }
 
-func (m *adminRoutes) get(ctx context.Context, in *httpapi.ByID) (Account, error) {
-	return accountResult(m.administration.User(ctx, authz.ActorOf(ctx), in.ID))
+func (r *adminRoutes) get(ctx context.Context, in *httpapi.ByID) (Account, error) {
+	return accountResult(r.administration.User(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-func (m *adminRoutes) change(ctx context.Context, in *httpapi.BodyByID[changes]) (Account, error) {
-	return accountResult(m.administration.UpdateUser(ctx, authz.ActorOf(ctx), in.ID, in.Body.changes()))
+func (r *adminRoutes) change(ctx context.Context, in *httpapi.BodyByID[changes]) (Account, error) {
+	return accountResult(r.administration.UpdateUser(ctx, authz.ActorOf(ctx), in.ID, in.Body.changes()))
 }
 
-func (m *adminRoutes) assign(ctx context.Context, in *httpapi.BodyByID[postBody]) (Account, error) {
+func (r *adminRoutes) assign(ctx context.Context, in *httpapi.BodyByID[postBody]) (Account, error) {
 	post, err := in.Body.post()
 	if err != nil {
 		return Account{}, err
 	}
-	return accountResult(m.administration.Assign(ctx, authz.ActorOf(ctx), in.ID, post))
+	return accountResult(r.administration.Assign(ctx, authz.ActorOf(ctx), in.ID, post))
 }
 
-func (m *adminRoutes) disable(ctx context.Context, in *httpapi.ByID) (Account, error) {
-	return accountResult(m.administration.Disable(ctx, authz.ActorOf(ctx), in.ID))
+func (r *adminRoutes) disable(ctx context.Context, in *httpapi.ByID) (Account, error) {
+	return accountResult(r.administration.Disable(ctx, authz.ActorOf(ctx), in.ID))
 }
 
-func (m *adminRoutes) enable(ctx context.Context, in *httpapi.ByID) (Account, error) {
-	return accountResult(m.administration.Enable(ctx, authz.ActorOf(ctx), in.ID))
+func (r *adminRoutes) enable(ctx context.Context, in *httpapi.ByID) (Account, error) {
+	return accountResult(r.administration.Enable(ctx, authz.ActorOf(ctx), in.ID))
 }
 
 type pinBody struct {
 	Pin telemetry.Secret `json:"pin" minLength:"4" maxLength:"8" doc:"4 to 8 digits. It cannot be read again."`
 }
 
-func (m *adminRoutes) resetPin(ctx context.Context, in *httpapi.BodyByID[pinBody]) (Account, error) {
-	return accountResult(m.administration.ResetPin(ctx, authz.ActorOf(ctx), in.ID, string(in.Body.Pin)))
+func (r *adminRoutes) resetPin(ctx context.Context, in *httpapi.BodyByID[pinBody]) (Account, error) {
+	return accountResult(r.administration.ResetPin(ctx, authz.ActorOf(ctx), in.ID, string(in.Body.Pin)))
 }
 
 // flagRoutes are the routes of fraud flags.

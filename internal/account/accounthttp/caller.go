@@ -84,12 +84,12 @@ type DeviceCookieOut struct {
 
 // setDeviceCookie sets the device cookie; an empty value keeps the old one. Scripts cannot read the cookie, other sites
 // cannot send it, and it grants nothing by itself.
-func (m *memberRoutes) setDeviceCookie(cookie string) DeviceCookieOut {
+func (r *memberRoutes) setDeviceCookie(cookie string) DeviceCookieOut {
 	if cookie == "" {
 		return DeviceCookieOut{}
 	}
 	return DeviceCookieOut{[]http.Cookie{{ //nolint:gosec // browsers drop secure cookies without https
 		Name: deviceCookie, Value: cookie, Path: "/", MaxAge: int(account.DeviceCookieTTL.Seconds()), HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: m.secure(),
+		SameSite: http.SameSiteStrictMode, Secure: r.secure(),
 	}}}
 }

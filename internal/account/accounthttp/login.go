@@ -40,14 +40,14 @@ type GoogleCookieOut struct {
 
 // cookie keeps a flow in the browser; an empty one removes it. Scripts cannot read it, and other sites cannot send it: the
 // page that posts the code is ours.
-func (m *googleRoutes) cookie(flow string) http.Cookie {
+func (r *googleRoutes) cookie(flow string) http.Cookie {
 	age := int(account.GoogleFlowTTL.Seconds())
 	if flow == "" {
 		age = -1
 	}
 	return http.Cookie{ //nolint:gosec // browsers drop secure cookies without https
 		Name: googleCookie, Value: flow, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: m.member.secure(),
+		Secure: r.member.secure(),
 	}
 }
 
@@ -59,19 +59,19 @@ type googleStarted struct {
 	}
 }
 
-func (m *googleRoutes) started(url, flow string, err error) (*googleStarted, error) {
+func (r *googleRoutes) started(url, flow string, err error) (*googleStarted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &googleStarted{GoogleCookieOut: GoogleCookieOut{[]http.Cookie{m.cookie(flow)}}}
+	out := &googleStarted{GoogleCookieOut: GoogleCookieOut{[]http.Cookie{r.cookie(flow)}}}
 	out.Body.URL = url
 	return out, nil
 }
 
 type googleStartIn struct{ CallerIn }
 
-func (m *googleRoutes) start(ctx context.Context, in *googleStartIn) (*googleStarted, error) {
-	return m.started(m.google.Start(ctx, in.caller))
+func (r *googleRoutes) start(ctx context.Context, in *googleStartIn) (*googleStarted, error) {
+	return r.started(r.google.Start(ctx, in.caller))
 }
 
 type googlePasswordBody struct {
@@ -84,8 +84,8 @@ type googleLinkIn struct {
 	Body googlePasswordBody
 }
 
-func (m *googleRoutes) startLink(ctx context.Context, in *googleLinkIn) (*googleStarted, error) {
-	return m.started(m.google.StartLink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
+func (r *googleRoutes) startLink(ctx context.Context, in *googleLinkIn) (*googleStarted, error) {
+	return r.started(r.google.StartLink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
 }
 
 // GoogleCodeIn is the end of a flow. It is exported because huma only reads exported parts.
@@ -103,14 +103,14 @@ type googleFinishIn struct {
 	GoogleCodeIn
 }
 
-func (m *googleRoutes) finish(ctx context.Context, in *googleFinishIn) (*loginOut, error) {
+func (r *googleRoutes) finish(ctx context.Context, in *googleFinishIn) (*loginOut, error) {
 	in.caller.DeviceCookie = string(in.DeviceCookie)
-	g, err := m.google.Finish(ctx, string(in.Flow), string(in.Body.State), string(in.Body.Code), in.caller)
+	g, err := r.google.Finish(ctx, string(in.Flow), string(in.Body.State), string(in.Body.Code), in.caller)
 	if err != nil {
 		return nil, err
 	}
-	out := &loginOut{m.member.setDeviceCookie(g.DeviceCookie), grantOf(g)}
-	out.SetCookie = append(out.SetCookie, m.cookie(""))
+	out := &loginOut{r.member.setDeviceCookie(g.DeviceCookie), grantOf(g)}
+	out.SetCookie = append(out.SetCookie, r.cookie(""))
 	return out, nil
 }
 
@@ -125,13 +125,13 @@ type googleLinked struct {
 	Body Account
 }
 
-func (m *googleRoutes) finishLink(ctx context.Context, in *googleFinishLinkIn) (*googleLinked, error) {
-	u, err := m.google.FinishLink(
+func (r *googleRoutes) finishLink(ctx context.Context, in *googleFinishLinkIn) (*googleLinked, error) {
+	u, err := r.google.FinishLink(
 		ctx, authz.ActorOf(ctx), string(in.Flow), string(in.Body.State), string(in.Body.Code), in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &googleLinked{GoogleCookieOut{[]http.Cookie{m.cookie("")}}, accountOf(u)}, nil
+	return &googleLinked{GoogleCookieOut{[]http.Cookie{r.cookie("")}}, accountOf(u)}, nil
 }
 
 type googleUnlinkIn struct {
@@ -140,19 +140,19 @@ type googleUnlinkIn struct {
 	Body googlePasswordBody
 }
 
-func (m *googleRoutes) unlink(ctx context.Context, in *googleUnlinkIn) (Account, error) {
-	return accountResult(m.google.Unlink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
+func (r *googleRoutes) unlink(ctx context.Context, in *googleUnlinkIn) (Account, error) {
+	return accountResult(r.google.Unlink(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.caller))
 }
 
 // registerPins registers the routes by which staff take over a shared tablet.
-func (m *memberRoutes) registerPins(a *httpapi.API) {
+func (r *memberRoutes) registerPins(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Set your PIN", m.setPin)
-	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Remove your PIN", m.removePin)
+	httpapi.RegisterOutput(ops, "me-pin", "PUT /me/pin", "Set your PIN", r.setPin)
+	httpapi.RegisterOutput(ops, "me-pin-remove", "DELETE /me/pin", "Remove your PIN", r.removePin)
 	httpapi.Register(ops, "pin-colleagues", "GET /auth/pin",
-		"List the colleagues who can take over this device by PIN", m.colleagues)
+		"List the colleagues who can take over this device by PIN", r.colleagues)
 	httpapi.Register(ops, "pin-login", "POST /auth/pin",
-		"Let a colleague take over this device by PIN; their session ends no later than yours", m.takeOver)
+		"Let a colleague take over this device by PIN; their session ends no later than yours", r.takeOver)
 }
 
 type pinIn struct {
@@ -162,12 +162,12 @@ type pinIn struct {
 	}
 }
 
-func (m *memberRoutes) setPin(ctx context.Context, in *pinIn) (*struct{}, error) {
-	return nil, m.accounts.SetPin(ctx, authz.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
+func (r *memberRoutes) setPin(ctx context.Context, in *pinIn) (*struct{}, error) {
+	return nil, r.accounts.SetPin(ctx, authz.ActorOf(ctx), string(in.Body.Password), string(in.Body.Pin))
 }
 
-func (m *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	return nil, m.accounts.RemovePin(ctx, authz.ActorOf(ctx))
+func (r *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	return nil, r.accounts.RemovePin(ctx, authz.ActorOf(ctx))
 }
 
 type colleague struct {
@@ -177,8 +177,8 @@ type colleague struct {
 }
 
 // colleagues returns all colleagues in one page: a branch has few.
-func (m *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
-	all, err := m.accounts.Colleagues(ctx, authz.ActorOf(ctx))
+func (r *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
+	all, err := r.accounts.Colleagues(ctx, authz.ActorOf(ctx))
 	return httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
 		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role}
 	}), err
@@ -194,9 +194,9 @@ type takeOverIn struct {
 }
 
 // takeOver needs the session of the colleague who is logged in; the new session does not end that one.
-func (m *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, error) {
+func (r *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, error) {
 	user := httpapi.IDOf(in.Body.UserID)
-	g, err := m.accounts.TakeOver(ctx, authz.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
+	g, err := r.accounts.TakeOver(ctx, authz.ActorOf(ctx), user, string(in.Body.Pin), in.caller)
 	return grantOf(g), err
 }
 

@@ -22,37 +22,37 @@ func Member(a *httpapi.API, accounts *account.Service, secure func() bool) {
 }
 
 // registerPublic registers the routes that need no login.
-func (m *memberRoutes) registerPublic(a *httpapi.API) {
+func (r *memberRoutes) registerPublic(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Public)
 	httpapi.Register(ops, "register", "POST /auth/register",
-		"Create an account and send the code that verifies its address", m.register, httpapi.Created)
-	httpapi.RegisterOutput(ops, "login", "POST /auth/login", "Log in by e-mail address or username", m.login)
+		"Create an account and send the code that verifies its address", r.register, httpapi.Created)
+	httpapi.RegisterOutput(ops, "login", "POST /auth/login", "Log in by e-mail address or username", r.login)
 	httpapi.Register(ops, "refresh", "POST /auth/refresh",
-		"Exchange a refresh token for a new pair of tokens", m.refresh)
+		"Exchange a refresh token for a new pair of tokens", r.refresh)
 	httpapi.RegisterOutput(ops, "logout", "POST /auth/logout",
-		"Log out: end the session of the access token, or of a refresh token", m.logout)
+		"Log out: end the session of the access token, or of a refresh token", r.logout)
 	httpapi.Register(ops, "otp-request", "POST /auth/otp/request",
-		"Send a one-time code by e-mail, if an account can use it", m.requestCode, httpapi.Accepted)
+		"Send a one-time code by e-mail, if an account can use it", r.requestCode, httpapi.Accepted)
 	httpapi.Register(ops, "otp-verify", "POST /auth/otp/verify",
-		"Verify an e-mail address with the code sent to it", m.verifyCode)
+		"Verify an e-mail address with the code sent to it", r.verifyCode)
 	httpapi.RegisterOutput(ops, "password-reset", "POST /auth/password/reset",
-		"Set a new password with a code and end every session", m.resetPassword)
+		"Set a new password with a code and end every session", r.resetPassword)
 }
 
 // registerOwn registers the routes that need a login.
-func (m *memberRoutes) registerOwn(a *httpapi.API) {
+func (r *memberRoutes) registerOwn(a *httpapi.API) {
 	ops := a.Operations("Members", httpapi.Member)
-	httpapi.Register(ops, "me", "GET /me", "View your account", m.me)
-	httpapi.Register(ops, "me-change", "PATCH /me", "Edit your profile", m.changeMe)
-	httpapi.Register(ops, "me-mail", "GET /me/mail", "View which e-mails you get", m.mailChoices)
-	httpapi.Register(ops, "me-mail-choose", "PUT /me/mail", "Choose which e-mails you get", m.chooseMail)
-	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "List the devices you are logged in on", m.sessions)
-	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Log out one of your devices", m.endSession)
-	httpapi.Register(ops, "me-email", "POST /me/email", "Send a code to a new e-mail address", m.requestEmail, httpapi.Accepted)
+	httpapi.Register(ops, "me", "GET /me", "View your account", r.me)
+	httpapi.Register(ops, "me-change", "PATCH /me", "Edit your profile", r.changeMe)
+	httpapi.Register(ops, "me-mail", "GET /me/mail", "View which e-mails you get", r.mailChoices)
+	httpapi.Register(ops, "me-mail-choose", "PUT /me/mail", "Choose which e-mails you get", r.chooseMail)
+	httpapi.Register(ops, "me-sessions", "GET /me/sessions", "List the devices you are logged in on", r.sessions)
+	httpapi.RegisterOutput(ops, "me-session-end", "DELETE /me/sessions/{id}", "Log out one of your devices", r.endSession)
+	httpapi.Register(ops, "me-email", "POST /me/email", "Send a code to a new e-mail address", r.requestEmail, httpapi.Accepted)
 	httpapi.Register(ops, "me-email-change", "POST /me/email/confirm",
-		"Change your e-mail address with the code sent to it", m.changeEmail)
+		"Change your e-mail address with the code sent to it", r.changeEmail)
 	httpapi.RegisterOutput(ops, "me-password", "POST /me/password",
-		"Change your password and log out your other devices", m.changePassword)
+		"Change your password and log out your other devices", r.changePassword)
 }
 
 // memberRoutes are the routes for users' own accounts.
@@ -73,8 +73,8 @@ type registerIn struct {
 	}
 }
 
-func (m *memberRoutes) register(ctx context.Context, in *registerIn) (Account, error) {
-	return accountResult(m.accounts.Register(ctx, account.Registration{
+func (r *memberRoutes) register(ctx context.Context, in *registerIn) (Account, error) {
+	return accountResult(r.accounts.Register(ctx, account.Registration{
 		Profile: in.Body.profile(in.Body.Email), Password: string(in.Body.Password), News: in.Body.News,
 	}, in.caller))
 }
@@ -110,16 +110,16 @@ type loginOut struct {
 	Body grant
 }
 
-func (m *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+func (r *memberRoutes) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	// Few routes need the cookie, so CallerIn does not read it.
 	in.caller.DeviceCookie = string(in.DeviceCookie)
-	g, err := m.accounts.Login(ctx, account.Credentials{
+	g, err := r.accounts.Login(ctx, account.Credentials{
 		Email: in.Body.Email, Username: in.Body.Username, Password: string(in.Body.Password),
 	}, in.caller)
 	if err != nil {
 		return nil, err
 	}
-	return &loginOut{m.setDeviceCookie(g.DeviceCookie), grantOf(g)}, nil
+	return &loginOut{r.setDeviceCookie(g.DeviceCookie), grantOf(g)}, nil
 }
 
 type refreshIn struct {
@@ -128,8 +128,8 @@ type refreshIn struct {
 	}
 }
 
-func (m *memberRoutes) refresh(ctx context.Context, in *refreshIn) (grant, error) {
-	g, err := m.accounts.Refresh(ctx, string(in.Body.RefreshToken))
+func (r *memberRoutes) refresh(ctx context.Context, in *refreshIn) (grant, error) {
+	g, err := r.accounts.Refresh(ctx, string(in.Body.RefreshToken))
 	return grantOf(g), err
 }
 
@@ -141,7 +141,7 @@ type logoutIn struct {
 }
 
 // logout is public: a client whose access token has expired must still be able to end its session.
-func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*struct{}, error) {
+func (r *memberRoutes) logout(ctx context.Context, in *logoutIn) (*struct{}, error) {
 	var access, refresh string
 	if scheme, token, _ := strings.Cut(string(in.Authorization), " "); strings.EqualFold(scheme, "Bearer") {
 		access = token
@@ -149,7 +149,7 @@ func (m *memberRoutes) logout(ctx context.Context, in *logoutIn) (*struct{}, err
 	if in.Body != nil {
 		refresh = string(in.Body.RefreshToken)
 	}
-	return nil, m.accounts.Logout(ctx, access, refresh)
+	return nil, r.accounts.Logout(ctx, access, refresh)
 }
 
 type codeIn struct {
@@ -165,8 +165,8 @@ type sent struct {
 	ExpiresIn int64 `json:"expiresIn" doc:"Seconds until a code expires, if one was sent."`
 }
 
-func (m *memberRoutes) requestCode(ctx context.Context, in *codeIn) (sent, error) {
-	err := m.accounts.RequestCode(ctx, account.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
+func (r *memberRoutes) requestCode(ctx context.Context, in *codeIn) (sent, error) {
+	err := r.accounts.RequestCode(ctx, account.Purpose(in.Body.Purpose), in.Body.Email, in.caller)
 	return sent{int64(account.CodeTTL.Seconds())}, err
 }
 
@@ -184,8 +184,8 @@ type verified struct {
 	Verified bool `json:"verified"`
 }
 
-func (m *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (verified, error) {
-	return verified{true}, m.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
+func (r *memberRoutes) verifyCode(ctx context.Context, in *verifyIn) (verified, error) {
+	return verified{true}, r.accounts.VerifyEmail(ctx, in.Body.Email, string(in.Body.Code), in.caller)
 }
 
 type resetIn struct {
@@ -198,18 +198,18 @@ type resetIn struct {
 	}
 }
 
-func (m *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*struct{}, error) {
-	return nil, m.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
+func (r *memberRoutes) resetPassword(ctx context.Context, in *resetIn) (*struct{}, error) {
+	return nil, r.accounts.ResetPassword(ctx, in.Body.Email, string(in.Body.Code), string(in.Body.Password), in.caller)
 }
 
-func (m *memberRoutes) me(ctx context.Context, _ *struct{}) (Account, error) {
-	return accountResult(m.accounts.Me(ctx, authz.ActorOf(ctx)))
+func (r *memberRoutes) me(ctx context.Context, _ *struct{}) (Account, error) {
+	return accountResult(r.accounts.Me(ctx, authz.ActorOf(ctx)))
 }
 
 type changeIn struct{ Body changes }
 
-func (m *memberRoutes) changeMe(ctx context.Context, in *changeIn) (Account, error) {
-	return accountResult(m.accounts.ChangeMe(ctx, authz.ActorOf(ctx), in.Body.changes()))
+func (r *memberRoutes) changeMe(ctx context.Context, in *changeIn) (Account, error) {
+	return accountResult(r.accounts.ChangeMe(ctx, authz.ActorOf(ctx), in.Body.changes()))
 }
 
 type session struct {
@@ -223,16 +223,16 @@ type session struct {
 }
 
 // sessions returns all sessions in one page: an account has at most account.MaxSessions.
-func (m *memberRoutes) sessions(ctx context.Context, _ *struct{}) (httpapi.List[session], error) {
+func (r *memberRoutes) sessions(ctx context.Context, _ *struct{}) (httpapi.List[session], error) {
 	actor := authz.ActorOf(ctx)
-	all, err := m.accounts.Sessions(ctx, actor)
+	all, err := r.accounts.Sessions(ctx, actor)
 	return httpapi.ListOf(all, len(all), func(s account.Session) session {
 		return session{s.ID, s.Device, s.Address, s.ID == actor.Session, s.CreatedAt, s.LastSeenAt, s.ExpiresAt}
 	}), err
 }
 
-func (m *memberRoutes) endSession(ctx context.Context, in *httpapi.ByText) (*struct{}, error) {
-	return nil, m.accounts.EndSession(ctx, authz.ActorOf(ctx), in.ID)
+func (r *memberRoutes) endSession(ctx context.Context, in *httpapi.ByText) (*struct{}, error) {
+	return nil, r.accounts.EndSession(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 type emailIn struct {
@@ -244,8 +244,8 @@ type emailIn struct {
 	}
 }
 
-func (m *memberRoutes) requestEmail(ctx context.Context, in *emailIn) (sent, error) {
-	err := m.accounts.RequestEmail(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.Body.Email, in.caller)
+func (r *memberRoutes) requestEmail(ctx context.Context, in *emailIn) (sent, error) {
+	err := r.accounts.RequestEmail(ctx, authz.ActorOf(ctx), string(in.Body.CurrentPassword), in.Body.Email, in.caller)
 	return sent{int64(account.CodeTTL.Seconds())}, err
 }
 
@@ -258,8 +258,8 @@ type emailConfirmIn struct {
 	}
 }
 
-func (m *memberRoutes) changeEmail(ctx context.Context, in *emailConfirmIn) (Account, error) {
-	return accountResult(m.accounts.ChangeEmail(ctx, authz.ActorOf(ctx), in.Body.Email, string(in.Body.Code), in.caller))
+func (r *memberRoutes) changeEmail(ctx context.Context, in *emailConfirmIn) (Account, error) {
+	return accountResult(r.accounts.ChangeEmail(ctx, authz.ActorOf(ctx), in.Body.Email, string(in.Body.Code), in.caller))
 }
 
 type passwordIn struct {
@@ -273,11 +273,11 @@ type passwordIn struct {
 
 type passwordOut struct{ DeviceCookieOut }
 
-func (m *memberRoutes) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
-	cookie, err := m.accounts.ChangePassword(ctx, authz.ActorOf(ctx),
+func (r *memberRoutes) changePassword(ctx context.Context, in *passwordIn) (*passwordOut, error) {
+	cookie, err := r.accounts.ChangePassword(ctx, authz.ActorOf(ctx),
 		string(in.Body.CurrentPassword), string(in.Body.NewPassword), string(in.DeviceCookie))
 	if err != nil {
 		return nil, err
 	}
-	return &passwordOut{m.setDeviceCookie(cookie)}, nil
+	return &passwordOut{r.setDeviceCookie(cookie)}, nil
 }

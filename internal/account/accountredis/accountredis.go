@@ -30,13 +30,13 @@ var sessionFields = []string{"userId", "roleId", "role", "branches", "loginAt", 
 const sealField = "seal"
 
 // Put caches a live session, and the hash of its refresh token unless that is empty.
-func (m *SessionCache) Put(ctx context.Context, s account.ActiveSession, tokenHash string) error {
+func (c *SessionCache) Put(ctx context.Context, s account.ActiveSession, tokenHash string) error {
 	key := keyspace.Session(s.Session)
 	values := []string{
 		decimal(s.UserID), decimal(s.RoleID), s.Role, join(s.Branches), decimal(s.StartedAt.UnixMilli()),
 		decimal(s.ExpiresAt.UnixMilli()), s.Address,
 	}
-	set := []string{sealField, m.db.Seal(key, values...)}
+	set := []string{sealField, c.db.Seal(key, values...)}
 	for i, name := range sessionFields {
 		set = append(set, name, values[i])
 	}
@@ -49,16 +49,16 @@ func (m *SessionCache) Put(ctx context.Context, s account.ActiveSession, tokenHa
 		commands = append(commands,
 			redisdb.Command("SET", keyspace.RefreshToken(s.Session), tokenHash, "PX", millis(keyspace.RefreshLife)))
 	}
-	_, err := m.db.DoMulti(ctx, commands...)
+	_, err := c.db.DoMulti(ctx, commands...)
 	return err
 }
 
 // Get returns a session and extends its TTL, and reports whether an access token was blocked.
-func (m *SessionCache) Get(
+func (c *SessionCache) Get(
 	ctx context.Context, session, token string,
 ) (s account.ActiveSession, found, barred bool, err error) {
 	key := keyspace.Session(session)
-	replies, err := m.db.DoMulti(ctx,
+	replies, err := c.db.DoMulti(ctx,
 		redisdb.Command("HGETALL", key),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.SessionLife)),
 		// The revocation is read in the same round trip as the session, because every new token needs both.
@@ -71,19 +71,19 @@ func (m *SessionCache) Get(
 		return s, false, false, err
 	}
 	bars, err := replies[2].Int()
-	if m.sealed(key, fields) {
+	if c.sealed(key, fields) {
 		s, found = parse(session, fields)
 	}
 	return s, found, bars == 1, err
 }
 
 // sealed reports whether the fields are unchanged since this installation wrote them under this key.
-func (m *SessionCache) sealed(key keyspace.Key, fields map[string]string) bool {
+func (c *SessionCache) sealed(key keyspace.Key, fields map[string]string) bool {
 	values := make([]string, len(sessionFields))
 	for i, name := range sessionFields {
 		values[i] = fields[name]
 	}
-	return m.db.Sealed(fields[sealField], key, values...)
+	return c.db.Sealed(fields[sealField], key, values...)
 }
 
 // parse reads a session. An incomplete session counts as a miss, so that SQL is read.
@@ -106,37 +106,37 @@ func parse(session string, f map[string]string) (s account.ActiveSession, ok boo
 }
 
 // Delete removes sessions and the hashes of their refresh tokens.
-func (m *SessionCache) Delete(ctx context.Context, sessions []string) error {
+func (c *SessionCache) Delete(ctx context.Context, sessions []string) error {
 	commands := make([]redisdb.Cmd, 0, 2*len(sessions))
 	for _, id := range sessions {
 		commands = append(commands,
 			redisdb.Command("DEL", keyspace.Session(id)), redisdb.Command("DEL", keyspace.RefreshToken(id)))
 	}
-	_, err := m.db.DoMulti(ctx, commands...)
+	_, err := c.db.DoMulti(ctx, commands...)
 	return err
 }
 
 // BlockToken refuses an access token for the rest of its lifetime. An expired token is not stored.
-func (m *SessionCache) BlockToken(ctx context.Context, token string, rest time.Duration) error {
+func (c *SessionCache) BlockToken(ctx context.Context, token string, rest time.Duration) error {
 	// Redis refuses an expiry of zero.
 	if rest < time.Millisecond {
 		return nil
 	}
-	return m.db.Do(ctx, "SET", keyspace.RevokedToken(token), "1", "PX", millis(rest)).Err()
+	return c.db.Do(ctx, "SET", keyspace.RevokedToken(token), "1", "PX", millis(rest)).Err()
 }
 
 // PutCode records that a code was sent.
-func (m *SessionCache) PutCode(ctx context.Context, p account.Purpose, user int64, sent time.Time) error {
+func (c *SessionCache) PutCode(ctx context.Context, p account.Purpose, user int64, sent time.Time) error {
 	key := codeKey(p, user)
-	_, err := m.db.DoMulti(ctx,
+	_, err := c.db.DoMulti(ctx,
 		redisdb.Command("HSET", key, "sentAt", decimal(sent.UnixMilli())),
 		redisdb.Command("PEXPIRE", key, millis(keyspace.CodeLife)))
 	return err
 }
 
 // DeleteCode records that a code was used.
-func (m *SessionCache) DeleteCode(ctx context.Context, p account.Purpose, user int64) error {
-	return m.db.Do(ctx, "DEL", codeKey(p, user)).Err()
+func (c *SessionCache) DeleteCode(ctx context.Context, p account.Purpose, user int64) error {
+	return c.db.Do(ctx, "DEL", codeKey(p, user)).Err()
 }
 
 func codeKey(p account.Purpose, user int64) keyspace.Key {

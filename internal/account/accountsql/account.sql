@@ -49,7 +49,7 @@ UPDATE app_user SET last_login_at = $2 WHERE id = $1 AND (last_login_at IS NULL 
 UPDATE app_user SET device_id = NULL, updated_at = $3, version = version + 1 WHERE device_id = $1 AND id <> $2 RETURNING id
 
 -- name: device_set
--- Leaves the version, like account_last_login.
+-- Does not change the version, like account_last_login.
 UPDATE app_user SET device_id = $2 WHERE id = $1
 
 -- name: account_password

@@ -84,30 +84,30 @@ func (s *UserAdmin) change(
 }
 
 // target locks the account to be changed, if the principal may change it.
-func (d adminTx) target(ctx context.Context, id int64) (account.User, error) {
-	u, err := LockUser(ctx, d.Tx, id)
+func (t adminTx) target(ctx context.Context, id int64) (account.User, error) {
+	u, err := LockUser(ctx, t.Tx, id)
 	if err != nil {
 		return u, err
 	}
-	r, err := authzsql.SelectRole(ctx, d.Tx, u.RoleID)
+	r, err := authzsql.SelectRole(ctx, t.Tx, u.RoleID)
 	if err == nil {
-		err = d.Principal.MayChange(authz.Principal{ID: u.ID, Role: r, Branches: u.Branches})
+		err = t.Principal.MayChange(authz.Principal{ID: u.ID, Role: r, Branches: u.Branches})
 	}
 	return u, err
 }
 
 // assignable returns the role and the branches of an assignment, if the principal may assign them.
-func (d adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Role, []int64, error) {
-	r, err := authzsql.SelectRole(ctx, d.Tx, p.RoleID)
+func (t adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Role, []int64, error) {
+	r, err := authzsql.SelectRole(ctx, t.Tx, p.RoleID)
 	if err != nil {
 		return r, nil, err
 	}
 	branches := authz.BranchesOf(r.Name, p.Branches)
-	if err := d.Principal.MayAssign(r, branches); err != nil {
+	if err := t.Principal.MayAssign(r, branches); err != nil {
 		return r, nil, err
 	}
 	// The statement counts existing branches. branches has no duplicates, so equal numbers mean that all exist.
-	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
+	n, err := sqldb.Scalar[int64](ctx, t.Tx, stmt("admin_branch_count"), sqldb.IDs(branches))
 	if err == nil && n != int64(len(branches)) {
 		err = authz.ErrNoBranch
 	}
@@ -115,11 +115,11 @@ func (d adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Ro
 }
 
 // anotherOwner returns authz.ErrLastOwner if u is the only active owner.
-func (d adminTx) anotherOwner(ctx context.Context, u account.User) error {
+func (t adminTx) anotherOwner(ctx context.Context, u account.User) error {
 	if u.Role != authz.RoleOwner || u.Status != account.Active {
 		return nil
 	}
-	n, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("admin_owner_count"), u.ID)
+	n, err := sqldb.Scalar[int64](ctx, t.Tx, stmt("admin_owner_count"), u.ID)
 	if err == nil && n == 0 {
 		err = authz.ErrLastOwner
 	}
@@ -128,25 +128,25 @@ func (d adminTx) anotherOwner(ctx context.Context, u account.User) error {
 
 // endAccess ends the sessions of an account and queues a revocation, which every process reads. The revocation names
 // the user, so it covers every session that began before, even one that is only in a cache.
-func (d adminTx) endAccess(ctx context.Context, u account.User, why account.EndReason) ([]string, error) {
-	authzsql.QueueRevocations(d.Tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: d.Now})
-	return EndSessions(ctx, d.Tx, u.ID, why, "", d.Now)
+func (t adminTx) endAccess(ctx context.Context, u account.User, why account.EndReason) ([]string, error) {
+	authzsql.QueueRevocations(t.Tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(u.ID, 10), At: t.Now})
+	return EndSessions(ctx, t.Tx, u.ID, why, "", t.Now)
 }
 
 // finishChange finishes the change of an account: it queues its document, writes the audit entry and returns the
 // changed account.
-func (d adminTx) finishChange(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
-	documentsql.Changed(d.Tx, d.Now, userEntity, strconv.FormatInt(id, 10))
-	u, err := oneUser(ctx, d.Tx, stmt("account_select"), id)
+func (t adminTx) finishChange(ctx context.Context, id int64, e audit.Entry) (account.User, error) {
+	documentsql.Changed(t.Tx, t.Now, userEntity, strconv.FormatInt(id, 10))
+	u, err := oneUser(ctx, t.Tx, stmt("account_select"), id)
 	if err != nil {
 		return u, err
 	}
-	return u, auditsql.Record(ctx, d.Tx, e)
+	return u, auditsql.Record(ctx, t.Tx, e)
 }
 
 // userEntry returns a new audit entry about an account.
-func (d adminTx) userEntry(action string, user int64) audit.Entry {
-	return audit.NewEntry(d.By, d.Now, action, "user", strconv.FormatInt(user, 10), 0)
+func (t adminTx) userEntry(action string, user int64) audit.Entry {
+	return audit.NewEntry(t.By, t.Now, action, "user", strconv.FormatInt(user, 10), 0)
 }
 
 // auditedUser is the part of an account that the audit log stores: role, branches and status.

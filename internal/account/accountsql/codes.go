@@ -15,14 +15,14 @@ import (
 )
 
 // Names of counters: codes sent and tried per address, attempts without a code, and failed logins of unknown accounts
-// and of known devices. actionTryNone and actionNobody are never limited; they exist so that a refusal costs the same
-// write (S2, S7).
+// and of known devices. actionTryWithoutCode and actionUnknownAccount are never limited; they exist so that a refusal
+// costs the same write (S2, S7).
 const (
-	actionSend    = "code_send"
-	actionTry     = "code_try"
-	actionTryNone = "code_try_none"
-	actionNobody  = "login_nobody"
-	actionDevice  = "login_device"
+	actionSend           = "code_send"
+	actionTry            = "code_try"
+	actionTryWithoutCode = "code_try_none"
+	actionUnknownAccount = "login_nobody"
+	actionDevice         = "login_device"
 )
 
 // Send counts a code for its destination and stores it, unless the limit is reached.
@@ -97,11 +97,11 @@ func (s *Accounts) Try(
 // countMissingCode does the same work as an attempt if there is no code: the response time must not reveal whether an
 // account exists (S7). It takes no lock, because many guesses at a used code must not wait for connections.
 func countMissingCode(ctx context.Context, tx sqldb.Tx, destination string, now time.Time) error {
-	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), actionTryNone, destination,
+	if _, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmt("cap_list"), actionTryWithoutCode, destination,
 		now.UnixMilli()); err != nil {
 		return err
 	}
-	tx.Queue(stmt("cap_add"), actionTryNone, destination, now.UnixMilli())
+	tx.Queue(stmt("cap_add"), actionTryWithoutCode, destination, now.UnixMilli())
 	return tx.Flush(ctx)
 }
 
@@ -113,7 +113,7 @@ func (s *Accounts) VerifyEmail(
 		if used, err = consumeCode(ctx, tx, c, now); err != nil || !used {
 			return err
 		}
-		// If the account is not pending any more, the code does not verify it.
+		// If the account is no longer pending, the code does not verify it.
 		n, err := tx.Exec(ctx, stmt("account_verify"), c.UserID, now.UnixMilli())
 		if used = n == 1; err != nil || !used {
 			return err

@@ -143,7 +143,7 @@ func insertSession(tx sqldb.Tx, f account.Session) {
 func (s *Accounts) RecordFailure(ctx context.Context, user int64, passwordHash string) error {
 	// One row per day is used instead of one per name, because invented names must not fill the table.
 	if user == 0 {
-		_, err := s.db.Exec(ctx, stmt("cap_add"), actionNobody, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
+		_, err := s.db.Exec(ctx, stmt("cap_add"), actionUnknownAccount, "", s.db.Now().Truncate(24*time.Hour).UnixMilli())
 		return err
 	}
 	_, err := s.db.Exec(ctx, stmt("account_fail"), user, passwordHash)

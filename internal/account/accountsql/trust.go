@@ -74,15 +74,15 @@ func (s *UserAdmin) RemoveFlag(
 }
 
 // finishFlag computes the score of the account and writes the audit entry.
-func (d adminTx) finishFlag(ctx context.Context, action string, f account.Flag, r account.TrustRules) error {
-	if err := saveScores(ctx, d.Tx, []int64{f.User}, r, d.Now); err != nil {
+func (t adminTx) finishFlag(ctx context.Context, action string, f account.Flag, r account.TrustRules) error {
+	if err := saveScores(ctx, t.Tx, []int64{f.User}, r, t.Now); err != nil {
 		return err
 	}
-	score, err := sqldb.Scalar[int64](ctx, d.Tx, stmt("trust_score"), f.User)
+	score, err := sqldb.Scalar[int64](ctx, t.Tx, stmt("trust_score"), f.User)
 	if err != nil {
 		return err
 	}
-	return auditsql.Record(ctx, d.Tx, d.userEntry(action, f.User).WithAfter(auditedFlag{f.Kind, f.OrderID, f.Note, score}))
+	return auditsql.Record(ctx, t.Tx, t.userEntry(action, f.User).WithAfter(auditedFlag{f.Kind, f.OrderID, f.Note, score}))
 }
 
 // auditedFlag is a flag in the audit log.
@@ -105,7 +105,7 @@ func insertFlags(ctx context.Context, tx sqldb.Tx, all []account.Flag, now time.
 }
 
 // saveScores computes the scores of accounts that the transaction has locked, and queues the documents of those that
-// changed. Flags that do not count any more are deleted.
+// changed. Flags that no longer count are deleted.
 func saveScores(ctx context.Context, tx sqldb.Tx, users []int64, r account.TrustRules, now time.Time) error {
 	ids, from := sqldb.IDs(users), r.Cutoff(now).UnixMilli()
 	if _, err := tx.Exec(ctx, stmt("flag_purge"), ids, from); err != nil {
@@ -145,7 +145,7 @@ func saveScores(ctx context.Context, tx sqldb.Tx, users []int64, r account.Trust
 // flagPage is how many accounts one transaction of RefreshScores locks.
 const flagPage = 200
 
-// RefreshScores deletes the flags that do not count any more and computes the scores of all accounts with flags, so that
+// RefreshScores deletes the flags that no longer count and computes the scores of all accounts with flags, so that
 // a changed rule reaches them. Any number of processes may run it.
 func (s *UserAdmin) RefreshScores(ctx context.Context, r account.TrustRules, now time.Time) error {
 	for after := int64(0); ; {

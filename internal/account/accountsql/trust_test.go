@@ -98,7 +98,7 @@ func TestUserAdmin_Flags_pages(t *testing.T) {
 }
 
 // The flag of an expired order is set once and removed if the order is paid after all. A paid order without a flag changes
-// nothing, so that an imported score stays. A flag that is too old does not count any more, and a new rule reaches accounts
+// nothing, so that an imported score stays. A flag that is too old no longer counts, and a new rule reaches accounts
 // by RefreshScores.
 func TestFollowExpiredOrders(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -100,9 +100,9 @@ func OpenAnother(t testing.TB, db *sqldb.DB, memory account.SessionCache, clock 
 }
 
 // SyncRevocations makes the authenticator read new revocations.
-func (h *Env) SyncRevocations(t testing.TB) {
+func (e *Env) SyncRevocations(t testing.TB) {
 	t.Helper()
-	testenv.NoError(t, h.Authenticator.SyncRevocations(t.Context()))
+	testenv.NoError(t, e.Authenticator.SyncRevocations(t.Context()))
 }
 
 // Caller returns the client of test requests.
@@ -111,57 +111,57 @@ func Caller() account.Caller {
 }
 
 // CreateMember registers a member and verifies the e-mail address.
-func (h *Env) CreateMember(t testing.TB, email string) account.User {
+func (e *Env) CreateMember(t testing.TB, email string) account.User {
 	t.Helper()
-	u := testenv.Must(h.Register(t.Context(), account.Registration{
+	u := testenv.Must(e.Register(t.Context(), account.Registration{
 		Profile: account.Profile{Email: email}, Password: Password,
 	}, Caller()))(t)
-	testenv.NoError(t, h.VerifyEmail(t.Context(), email, h.Code(t, email), Caller()))
+	testenv.NoError(t, e.VerifyEmail(t.Context(), email, e.Code(t, email), Caller()))
 	return u
 }
 
 // CreateStaff creates a staff account with a role.
-func (h *Env) CreateStaff(t testing.TB, email, role string) account.User {
+func (e *Env) CreateStaff(t testing.TB, email, role string) account.User {
 	t.Helper()
-	u := h.CreateMember(t, email)
-	h.SetRole(t, u.ID, role)
+	u := e.CreateMember(t, email)
+	e.SetRole(t, u.ID, role)
 	return u
 }
 
 // SetRole changes an account's role and nothing else.
-func (h *Env) SetRole(t testing.TB, user int64, role string) {
+func (e *Env) SetRole(t testing.TB, user int64, role string) {
 	t.Helper()
-	testenv.Must(h.DB.Exec(t.Context(), roleOf, user, role))(t)
+	testenv.Must(e.DB.Exec(t.Context(), roleOf, user, role))(t)
 }
 
 // Number returns the single number that a query selects.
-func (h *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
+func (e *Env) Number(t testing.TB, q *sqldb.Stmt, args ...any) int64 {
 	t.Helper()
-	return testenv.Must(sqldb.Scalar[int64](t.Context(), h.DB, q, args...))(t)
+	return testenv.Must(sqldb.Scalar[int64](t.Context(), e.DB, q, args...))(t)
 }
 
 // SetStatus changes an account's status and nothing else.
-func (h *Env) SetStatus(t testing.TB, user int64, s account.Status) {
+func (e *Env) SetStatus(t testing.TB, user int64, s account.Status) {
 	t.Helper()
-	testenv.Must(h.DB.Exec(t.Context(), statusSet, user, string(s)))(t)
+	testenv.Must(e.DB.Exec(t.Context(), statusSet, user, string(s)))(t)
 }
 
 // MustLogin logs an account in.
-func (h *Env) MustLogin(t testing.TB, email string) account.IssuedTokens {
+func (e *Env) MustLogin(t testing.TB, email string) account.IssuedTokens {
 	t.Helper()
-	return testenv.Must(h.Login(t.Context(), account.Credentials{Email: email, Password: Password}, Caller()))(t)
+	return testenv.Must(e.Login(t.Context(), account.Credentials{Email: email, Password: Password}, Caller()))(t)
 }
 
 // Authenticate returns the error of authenticating an access token.
-func (h *Env) Authenticate(ctx context.Context, access string) error {
-	_, err := h.Authenticator.Authenticate(ctx, access)
+func (e *Env) Authenticate(ctx context.Context, access string) error {
+	_, err := e.Authenticator.Authenticate(ctx, access)
 	return err
 }
 
 // Emails returns the e-mails queued to an address, oldest first.
-func (h *Env) Emails(t testing.TB, email string) []account.Email {
+func (e *Env) Emails(t testing.TB, email string) []account.Email {
 	t.Helper()
-	return testenv.Must(sqldb.Collect(t.Context(), h.DB, func(r sqldb.Rows) (l account.Email, err error) {
+	return testenv.Must(sqldb.Collect(t.Context(), e.DB, func(r sqldb.Rows) (l account.Email, err error) {
 		var fields string
 		var expires int64
 		if err = r.Scan(&l.Template, &l.Locale, &fields, &expires); err == nil {
@@ -173,11 +173,11 @@ func (h *Env) Emails(t testing.TB, email string) []account.Email {
 }
 
 // Code returns the code that was sent to an address last.
-func (h *Env) Code(t testing.TB, email string) string {
+func (e *Env) Code(t testing.TB, email string) string {
 	t.Helper()
-	for _, l := range slices.Backward(h.Emails(t, email)) {
+	for _, l := range slices.Backward(e.Emails(t, email)) {
 		if l.Fields[account.FieldCode] != "" {
-			open := testenv.Must(h.Keys.DecryptFields(l.Fields))(t)
+			open := testenv.Must(e.Keys.DecryptFields(l.Fields))(t)
 			return open[account.FieldCode]
 		}
 	}

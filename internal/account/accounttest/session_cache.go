@@ -23,31 +23,31 @@ func NewSessionCache() *SessionCache {
 }
 
 // SetDown makes every call fail, or work again.
-func (m *SessionCache) SetDown(down bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.down = down
+func (c *SessionCache) SetDown(down bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.down = down
 }
 
 // Flush deletes everything, like FLUSHALL.
-func (m *SessionCache) Flush() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	clear(m.sessions)
-	clear(m.blocked)
+func (c *SessionCache) Flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.sessions)
+	clear(c.blocked)
 }
 
 // Len returns the number of cached sessions.
-func (m *SessionCache) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.sessions)
+func (c *SessionCache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.sessions)
 }
 
-func (m *SessionCache) with(f func()) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.down {
+func (c *SessionCache) with(f func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.down {
 		return fault.New(fault.Unavailable, "redis_down", "down")
 	}
 	f()
@@ -55,45 +55,45 @@ func (m *SessionCache) with(f func()) error {
 }
 
 // Put implements account.SessionCache.
-func (m *SessionCache) Put(_ context.Context, s account.ActiveSession, _ string) error {
-	return m.with(func() { m.sessions[s.Session] = s })
+func (c *SessionCache) Put(_ context.Context, s account.ActiveSession, _ string) error {
+	return c.with(func() { c.sessions[s.Session] = s })
 }
 
 // Get implements account.SessionCache.
-func (m *SessionCache) Get(
+func (c *SessionCache) Get(
 	_ context.Context, session, token string,
 ) (s account.ActiveSession, found, barred bool, err error) {
-	err = m.with(func() {
-		s, found = m.sessions[session]
-		barred = m.blocked[token]
+	err = c.with(func() {
+		s, found = c.sessions[session]
+		barred = c.blocked[token]
 	})
 	return s, found, barred, err
 }
 
 // Delete implements account.SessionCache.
-func (m *SessionCache) Delete(_ context.Context, sessions []string) error {
-	return m.with(func() {
+func (c *SessionCache) Delete(_ context.Context, sessions []string) error {
+	return c.with(func() {
 		for _, id := range sessions {
-			delete(m.sessions, id)
+			delete(c.sessions, id)
 		}
 	})
 }
 
 // BlockToken implements account.SessionCache.
-func (m *SessionCache) BlockToken(_ context.Context, token string, rest time.Duration) error {
-	return m.with(func() {
+func (c *SessionCache) BlockToken(_ context.Context, token string, rest time.Duration) error {
+	return c.with(func() {
 		if rest > 0 {
-			m.blocked[token] = true
+			c.blocked[token] = true
 		}
 	})
 }
 
 // PutCode implements account.SessionCache.
-func (m *SessionCache) PutCode(context.Context, account.Purpose, int64, time.Time) error {
-	return m.with(func() {})
+func (c *SessionCache) PutCode(context.Context, account.Purpose, int64, time.Time) error {
+	return c.with(func() {})
 }
 
 // DeleteCode implements account.SessionCache.
-func (m *SessionCache) DeleteCode(context.Context, account.Purpose, int64) error {
-	return m.with(func() {})
+func (c *SessionCache) DeleteCode(context.Context, account.Purpose, int64) error {
+	return c.with(func() {})
 }

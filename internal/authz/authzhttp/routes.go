@@ -55,13 +55,13 @@ func roleResult(r authz.Role, err error) (role, error) {
 }
 
 // roleList returns a page of the complete list: an installation has a dozen roles, not thousands.
-func (m *roleRoutes) roleList(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[role], error) {
-	all, err := m.roles.Store.Roles(ctx)
+func (rr *roleRoutes) roleList(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[role], error) {
+	all, err := rr.roles.Store.Roles(ctx)
 	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), roleOf), err
 }
 
-func (m *roleRoutes) roleGet(ctx context.Context, in *httpapi.ByID) (role, error) {
-	return roleResult(m.roles.Store.Role(ctx, in.ID))
+func (rr *roleRoutes) roleGet(ctx context.Context, in *httpapi.ByID) (role, error) {
+	return roleResult(rr.roles.Store.Role(ctx, in.ID))
 }
 
 type roleCreateIn struct {
@@ -71,9 +71,9 @@ type roleCreateIn struct {
 	}
 }
 
-func (m *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (role, error) {
+func (rr *roleRoutes) roleCreate(ctx context.Context, in *roleCreateIn) (role, error) {
 	r := authz.Role{Name: in.Body.Name, Description: in.Body.Description}
-	return roleResult(m.roles.CreateRole(ctx, authz.ActorOf(ctx), r))
+	return roleResult(rr.roles.CreateRole(ctx, authz.ActorOf(ctx), r))
 }
 
 type roleChangeIn struct {
@@ -85,13 +85,13 @@ type roleChangeIn struct {
 	}
 }
 
-func (m *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (role, error) {
+func (rr *roleRoutes) roleChange(ctx context.Context, in *roleChangeIn) (role, error) {
 	c := authz.RoleChange{Name: in.Body.Name, Description: in.Body.Description}
-	return roleResult(m.roles.UpdateRole(ctx, authz.ActorOf(ctx), in.ID, c))
+	return roleResult(rr.roles.UpdateRole(ctx, authz.ActorOf(ctx), in.ID, c))
 }
 
-func (m *roleRoutes) roleDelete(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
-	return nil, m.roles.DeleteRole(ctx, authz.ActorOf(ctx), in.ID)
+func (rr *roleRoutes) roleDelete(ctx context.Context, in *httpapi.ByID) (*struct{}, error) {
+	return nil, rr.roles.DeleteRole(ctx, authz.ActorOf(ctx), in.ID)
 }
 
 type rolePermissionsIn struct {
@@ -102,12 +102,12 @@ type rolePermissionsIn struct {
 	}
 }
 
-func (m *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (role, error) {
+func (rr *roleRoutes) rolePermissions(ctx context.Context, in *rolePermissionsIn) (role, error) {
 	ids, err := seq.TryMap(in.Body.PermissionIDs, httpapi.ParseID)
 	if err != nil {
 		return role{}, err
 	}
-	return roleResult(m.roles.SetPermissions(ctx, authz.ActorOf(ctx), in.ID, ids))
+	return roleResult(rr.roles.SetPermissions(ctx, authz.ActorOf(ctx), in.ID, ids))
 }
 
 type permission struct {
@@ -128,8 +128,8 @@ func permissionOf(p authz.Permission) permission {
 	}
 }
 
-func (m *roleRoutes) permissions(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[permission], error) {
-	all, err := m.roles.Store.Permissions(ctx)
+func (rr *roleRoutes) permissions(ctx context.Context, in *httpapi.Paging) (httpapi.Listed[permission], error) {
+	all, err := rr.roles.Store.Permissions(ctx)
 	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), permissionOf), err
 }
 
@@ -143,7 +143,7 @@ type ownPermissions struct {
 	Permissions []string `json:"permissions" doc:"The routes that you may use, such as GET /api/tables."`
 }
 
-func (m *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (ownPermissions, error) {
-	held, err := m.roles.PermittedRoutes(ctx, authz.ActorOf(ctx))
+func (rr *roleRoutes) ownPermissions(ctx context.Context, _ *struct{}) (ownPermissions, error) {
+	held, err := rr.roles.PermittedRoutes(ctx, authz.ActorOf(ctx))
 	return ownPermissions{seq.Map(held, func(k authz.RouteKey) string { return k.Method + " " + k.Path })}, err
 }

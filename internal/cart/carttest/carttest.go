@@ -86,43 +86,43 @@ func OpenProcess(t testing.TB, r *orderingtest.Restaurant, clock *testenv.Clock)
 }
 
 // Member creates a member or returns an existing one.
-func (h *Fixture) Member(t testenv.TB, id int64) authz.Actor {
+func (f *Fixture) Member(t testenv.TB, id int64) authz.Actor {
 	t.Helper()
 	u := documenttest.User{ID: id, Email: strconv.FormatInt(id, 10) + "@example.com", Role: 1}
-	testenv.NoError(t, (documenttest.Writer{DB: h.DB}).PutUser(context.Background(), u))
+	testenv.NoError(t, (documenttest.Writer{DB: f.DB}).PutUser(context.Background(), u))
 	return authz.Actor{Kind: authz.Account, UserID: id, RoleID: 1, Role: authz.RoleUser}
 }
 
 // AddDishes adds a quantity of each dish to a member's cart and returns the cart.
-func (h *Fixture) AddDishes(t testing.TB, actor authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
+func (f *Fixture) AddDishes(t testing.TB, actor authz.Actor, quantity int64, dishes ...int64) (v cart.View) {
 	t.Helper()
 	for _, dish := range dishes {
-		v, _ = testenv.Must2(h.Carts.Add(t.Context(), actor, dish, quantity, 0))(t)
+		v, _ = testenv.Must2(f.Carts.Add(t.Context(), actor, dish, quantity, 0))(t)
 	}
 	return v
 }
 
 // Get returns a member's cart, priced by its own branch.
-func (h *Fixture) Get(t testing.TB, actor authz.Actor) cart.View {
+func (f *Fixture) Get(t testing.TB, actor authz.Actor) cart.View {
 	t.Helper()
-	return testenv.Must(h.Carts.Get(t.Context(), actor, 0))(t)
+	return testenv.Must(f.Carts.Get(t.Context(), actor, 0))(t)
 }
 
 // Reprice publishes a menu version with another price of an item.
-func (h *Fixture) Reprice(t testing.TB, item, price int64) { h.publish(t, "item_price", item, price) }
+func (f *Fixture) Reprice(t testing.TB, item, price int64) { f.publish(t, "item_price", item, price) }
 
 // Drop publishes a menu version without an item.
-func (h *Fixture) Drop(t testing.TB, item int64) { h.publish(t, "item_drop", item) }
+func (f *Fixture) Drop(t testing.TB, item int64) { f.publish(t, "item_drop", item) }
 
-func (h *Fixture) publish(t testing.TB, change string, args ...any) {
+func (f *Fixture) publish(t testing.TB, change string, args ...any) {
 	t.Helper()
-	next := h.Version + 1000
-	h.run(t, "version_close", h.Version)
-	h.run(t, "version_next", h.Version, next)
-	h.run(t, "items_copy", h.Version, next)
-	h.run(t, change, append([]any{next}, args...)...)
-	h.Version = next
-	h.invalidate(t)
+	next := f.Version + 1000
+	f.run(t, "version_close", f.Version)
+	f.run(t, "version_next", f.Version, next)
+	f.run(t, "items_copy", f.Version, next)
+	f.run(t, change, append([]any{next}, args...)...)
+	f.Version = next
+	f.invalidate(t)
 }
 
 // SplitMenus makes the menu one for delivery, and publishes another one for pick-up with some of its dishes at a price. It
@@ -144,59 +144,59 @@ func (h *Fixture) SplitMenus(t testing.TB, price, quota int64, dishes ...int64) 
 }
 
 // SetOpen opens or closes a branch.
-func (h *Fixture) SetOpen(t testing.TB, branch int64, open bool) {
+func (f *Fixture) SetOpen(t testing.TB, branch int64, open bool) {
 	t.Helper()
-	h.run(t, "branch_open", branch, map[bool]int{true: 1}[open])
-	h.invalidate(t)
+	f.run(t, "branch_open", branch, map[bool]int{true: 1}[open])
+	f.invalidate(t)
 }
 
 // Share lets the guests of a table share a cart, or not.
-func (h *Fixture) Share(t testing.TB, share bool) {
+func (f *Fixture) Share(t testing.TB, share bool) {
 	t.Helper()
-	h.run(t, "branch_share", h.Branch, map[bool]int{true: 1}[share])
-	h.invalidate(t)
+	f.run(t, "branch_share", f.Branch, map[bool]int{true: 1}[share])
+	f.invalidate(t)
 }
 
 // CloseAt closes a visit at an instant.
-func (h *Fixture) CloseAt(t testing.TB, visit string, at time.Time) {
+func (f *Fixture) CloseAt(t testing.TB, visit string, at time.Time) {
 	t.Helper()
-	h.run(t, "visit_close", visit, at.UnixMilli())
+	f.run(t, "visit_close", visit, at.UnixMilli())
 }
 
 // SetHours sets the opening hours of a branch, as stored.
-func (h *Fixture) SetHours(t testing.TB, branch int64, hours string) {
+func (f *Fixture) SetHours(t testing.TB, branch int64, hours string) {
 	t.Helper()
-	h.run(t, "branch_hours", branch, hours)
-	h.invalidate(t)
+	f.run(t, "branch_hours", branch, hours)
+	f.invalidate(t)
 }
 
 // Name sets the names of a dish, as JSON by locale.
-func (h *Fixture) Name(t testing.TB, dish int64, names string) {
+func (f *Fixture) Name(t testing.TB, dish int64, names string) {
 	t.Helper()
-	h.run(t, "dish_names", dish, names)
-	h.invalidate(t)
+	f.run(t, "dish_names", dish, names)
+	f.invalidate(t)
 }
 
 // invalidate makes a change visible to all readers at once.
-func (h *Fixture) invalidate(t testing.TB) {
+func (f *Fixture) invalidate(t testing.TB) {
 	t.Helper()
-	h.run(t, "touch", h.Branch)
-	h.Menus.Invalidate(t.Context(), h.Branch)
-	h.Clock.Advance(10 * time.Second) // more than the maximum age of a live menu
+	f.run(t, "touch", f.Branch)
+	f.Menus.Invalidate(t.Context(), f.Branch)
+	f.Clock.Advance(10 * time.Second) // more than the maximum age of a live menu
 }
 
-func (h *Fixture) run(t testing.TB, name string, args ...any) {
+func (f *Fixture) run(t testing.TB, name string, args ...any) {
 	t.Helper()
-	testenv.Must(h.DB.Exec(context.Background(), Stmts.Must(name), args...))(t)
+	testenv.Must(f.DB.Exec(context.Background(), Stmts.Must(name), args...))(t)
 }
 
 // Rows counts the rows that checkouts write, so that tests can check that none was written.
 type Rows struct{ Carts, Lines, Orders, Holds int64 }
 
 // Rows counts the rows.
-func (h *Fixture) Rows(t testing.TB) Rows {
+func (f *Fixture) Rows(t testing.TB) Rows {
 	t.Helper()
-	got, _ := testenv.Must2(sqldb.One(context.Background(), h.DB, func(s sqldb.Rows) (r Rows, err error) {
+	got, _ := testenv.Must2(sqldb.One(context.Background(), f.DB, func(s sqldb.Rows) (r Rows, err error) {
 		err = s.Scan(&r.Carts, &r.Lines, &r.Orders, &r.Holds)
 		return r, err
 	}, Stmts.Must("rows")))(t)

@@ -105,8 +105,8 @@ type categoriesIn struct {
 	httpapi.Paging
 }
 
-func (o *routes) categories(ctx context.Context, in *categoriesIn) (httpapi.List[category], error) {
-	docs, total, err := o.documents.Find(ctx, document.Category, nil,
+func (r *routes) categories(ctx context.Context, in *categoriesIn) (httpapi.List[category], error) {
+	docs, total, err := r.documents.Find(ctx, document.Category, nil,
 		document.Page{Offset: in.Offset(), Limit: in.Size})
 	if err != nil {
 		return httpapi.List[category]{}, err
@@ -143,18 +143,18 @@ type dishesIn struct {
 
 // dishes lists dishes by id, or those that a search finds. A changed dish or category invalidates all pages. Those of a
 // search expire with the searched texts too, which are not read anew for each search.
-func (o *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
+func (r *routes) dishes(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
 	q := text.ParseQuery(in.Q)
 	life := tagcache.ListLife
 	if !q.Empty() {
 		life = searchAge
 	}
 	e := entryOf(tagcache.List, in.Language, in.CategoryID, in.Q, strconv.Itoa(in.Page), strconv.Itoa(in.Size))
-	return tagcache.Value(ctx, o.pages, e, life, func(ctx context.Context) (httpapi.List[dish], error) {
+	return tagcache.Value(ctx, r.pages, e, life, func(ctx context.Context) (httpapi.List[dish], error) {
 		if !q.Empty() {
-			return o.search(ctx, in, q)
+			return r.search(ctx, in, q)
 		}
-		return o.list(ctx, in)
+		return r.list(ctx, in)
 	})
 }
 
@@ -164,12 +164,12 @@ func entryOf(kind tagcache.Kind, l httpapi.Language, parts ...string) tagcache.E
 }
 
 // list lists dishes by id.
-func (o *routes) list(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
+func (r *routes) list(ctx context.Context, in *dishesIn) (httpapi.List[dish], error) {
 	filter := document.Filter{onMenus: "yes"}
 	if in.CategoryID != "" {
 		filter["category"] = in.CategoryID
 	}
-	docs, total, err := o.documents.Find(ctx, document.Dish, filter,
+	docs, total, err := r.documents.Find(ctx, document.Dish, filter,
 		document.Page{Offset: in.Offset(), Limit: in.Size})
 	if err != nil {
 		return httpapi.List[dish]{}, err
@@ -200,15 +200,15 @@ type dishIn struct {
 	ID string `path:"id" maxLength:"19"`
 }
 
-func (o *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
+func (r *routes) dish(ctx context.Context, in *dishIn) (dish, error) {
 	e := entryOf(tagcache.Detail, in.Language, in.ID)
-	return tagcache.Value(ctx, o.pages, e, tagcache.DetailLife, func(ctx context.Context) (dish, error) {
-		return o.read(ctx, in)
+	return tagcache.Value(ctx, r.pages, e, tagcache.DetailLife, func(ctx context.Context) (dish, error) {
+		return r.read(ctx, in)
 	})
 }
 
-func (o *routes) read(ctx context.Context, in *dishIn) (dish, error) {
-	d, found, err := o.documents.Get(ctx, document.Dish, in.ID)
+func (r *routes) read(ctx context.Context, in *dishIn) (dish, error) {
+	d, found, err := r.documents.Get(ctx, document.Dish, in.ID)
 	if err != nil {
 		return dish{}, err
 	}

@@ -43,10 +43,10 @@ func (s searchable) rank(q text.Query) int {
 
 // searchables returns the texts of the dishes on published menus, by id. They are kept for a while: reading all documents
 // for each request would cost more than the search.
-func (o *routes) searchables(ctx context.Context) ([]searchable, error) {
-	return o.texts.Load(struct{}{}, o.now, searchAge, func() ([]searchable, error) {
+func (r *routes) searchables(ctx context.Context) ([]searchable, error) {
+	return r.texts.Load(struct{}{}, r.now, searchAge, func() ([]searchable, error) {
 		categories := map[string]string{}
-		err := o.each(ctx, document.Category, nil, func(d document.Document) error {
+		err := r.each(ctx, document.Category, nil, func(d document.Document) error {
 			var t texts
 			err := decode(d, &t)
 			categories[d.ID] = text.FoldLines(maps.Values(t.Names))
@@ -56,7 +56,7 @@ func (o *routes) searchables(ctx context.Context) ([]searchable, error) {
 			return nil, err
 		}
 		var all []searchable
-		err = o.each(ctx, document.Dish, document.Filter{onMenus: "yes"}, func(d document.Document) error {
+		err = r.each(ctx, document.Dish, document.Filter{onMenus: "yes"}, func(d document.Document) error {
 			var one struct {
 				CategoryID string `json:"categoryId"`
 				texts
@@ -77,9 +77,9 @@ func (o *routes) searchables(ctx context.Context) ([]searchable, error) {
 }
 
 // each calls do for the documents that have all values of a filter, at most maxSearched.
-func (o *routes) each(ctx context.Context, e *document.Entity, f document.Filter, do func(document.Document) error) error {
+func (r *routes) each(ctx context.Context, e *document.Entity, f document.Filter, do func(document.Document) error) error {
 	for from := 0; from < maxSearched; from += searchPage {
-		docs, total, err := o.documents.Find(ctx, e, f, document.Page{Offset: from, Limit: searchPage})
+		docs, total, err := r.documents.Find(ctx, e, f, document.Page{Offset: from, Limit: searchPage})
 		if err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func (o *routes) each(ctx context.Context, e *document.Entity, f document.Filter
 
 // search finds dishes by their texts, and reads only the documents of the page. A dish that left all menus since the texts
 // were read is left out; the total may still contain it.
-func (o *routes) search(ctx context.Context, in *dishesIn, q text.Query) (out httpapi.List[dish], err error) {
-	all, err := o.searchables(ctx)
+func (r *routes) search(ctx context.Context, in *dishesIn, q text.Query) (out httpapi.List[dish], err error) {
+	all, err := r.searchables(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -115,7 +115,7 @@ func (o *routes) search(ctx context.Context, in *dishesIn, q text.Query) (out ht
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.rank, b.rank) })
 	out = httpapi.List[dish]{Items: []dish{}, Total: len(hits)}
 	page := httpapi.PageOf(in.Paging, hits)
-	docs, err := o.documents.GetMany(ctx, document.Dish, seq.Map(page, func(h hit) string { return h.id }))
+	docs, err := r.documents.GetMany(ctx, document.Dish, seq.Map(page, func(h hit) string { return h.id }))
 	if err != nil {
 		return out, err
 	}

@@ -52,19 +52,19 @@ func null(s string) any {
 func id(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Write runs a transaction that changes documents of one entity.
-func (h Writer) Write(ctx context.Context, entity string, ids []string, fn func(context.Context, sqldb.Tx) error) error {
-	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) Write(ctx context.Context, entity string, ids []string, fn func(context.Context, sqldb.Tx) error) error {
+	return w.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
-		documentsql.Changed(tx, h.DB.Now(), entity, ids...)
+		documentsql.Changed(tx, w.DB.Now(), entity, ids...)
 		return nil
 	})
 }
 
 // undelete continues the versions of a row that was deleted before, as an import does.
-func (h Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
-	deleted, err := documentsql.New(h.DB).Tombstones(ctx, e)
+func (w Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, stmt string, row int64) error {
+	deleted, err := documentsql.New(w.DB).Tombstones(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -73,44 +73,44 @@ func (h Writer) undelete(ctx context.Context, tx sqldb.Tx, e *document.Entity, s
 }
 
 // put runs one statement and queues the documents of one id.
-func (h Writer) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
-	return h.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) put(ctx context.Context, entity, ids, stmt string, args ...any) error {
+	return w.Write(ctx, entity, []string{ids}, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must(stmt), args...)
 		return err
 	})
 }
 
-func (h Writer) now() int64 { return h.DB.Now().UnixMilli() }
+func (w Writer) now() int64 { return w.DB.Now().UnixMilli() }
 
 // PutUser inserts an account or changes it.
-func (h Writer) PutUser(ctx context.Context, u User) error {
+func (w Writer) PutUser(ctx context.Context, u User) error {
 	registered := 0
 	if u.Registered {
 		registered = 1
 	}
-	return h.Write(ctx, "user", []string{id(u.ID)}, func(ctx context.Context, tx sqldb.Tx) error {
+	return w.Write(ctx, "user", []string{id(u.ID)}, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must("user_put"), u.ID, null(u.Username), null(u.Email), null(u.Phone), null(u.Device),
-			null(u.Google), u.Role, null(u.Province), null(u.City), registered, h.now())
+			null(u.Google), u.Role, null(u.Province), null(u.City), registered, w.now())
 		if err != nil {
 			return err
 		}
-		return h.undelete(ctx, tx, document.User, "user_revive", u.ID)
+		return w.undelete(ctx, tx, document.User, "user_revive", u.ID)
 	})
 }
 
 // PutRole inserts a role or changes it.
-func (h Writer) PutRole(ctx context.Context, role int64, name string) error {
-	return h.put(ctx, "role", id(role), "role_put", role, name, h.now())
+func (w Writer) PutRole(ctx context.Context, role int64, name string) error {
+	return w.put(ctx, "role", id(role), "role_put", role, name, w.now())
 }
 
 // Grant adds a permission to a role, or removes it.
-func (h Writer) Grant(ctx context.Context, role, permission int64, give bool) error {
+func (w Writer) Grant(ctx context.Context, role, permission int64, give bool) error {
 	stmt := "grant_put"
 	if !give {
 		stmt = "grant_delete"
 	}
-	return h.Write(ctx, "role", []string{id(role)}, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := tx.Exec(ctx, stmts.Must("role_touch"), role, h.now()); err != nil {
+	return w.Write(ctx, "role", []string{id(role)}, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("role_touch"), role, w.now()); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, stmts.Must(stmt), role, permission)
@@ -119,20 +119,20 @@ func (h Writer) Grant(ctx context.Context, role, permission int64, give bool) er
 }
 
 // PutPermission inserts a permission or changes it.
-func (h Writer) PutPermission(ctx context.Context, permission int64, name string) error {
-	return h.put(ctx, "permission", id(permission), "permission_put", permission, name, "/api/"+id(permission), h.now())
+func (w Writer) PutPermission(ctx context.Context, permission int64, name string) error {
+	return w.put(ctx, "permission", id(permission), "permission_put", permission, name, "/api/"+id(permission), w.now())
 }
 
 // PutCategory inserts a category or changes it.
-func (h Writer) PutCategory(ctx context.Context, category int64, name string) error {
-	return h.put(ctx, "category", id(category), "category_put", category, names(name), h.now())
+func (w Writer) PutCategory(ctx context.Context, category int64, name string) error {
+	return w.put(ctx, "category", id(category), "category_put", category, names(name), w.now())
 }
 
 // OfferDishes puts dishes on the published menu of a branch, which it creates.
-func (h Writer) OfferDishes(ctx context.Context, dishes ...int64) error {
-	return h.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) OfferDishes(ctx context.Context, dishes ...int64) error {
+	return w.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
 		for _, name := range []string{"dish_offer_branch", "dish_offer_menu", "dish_offer_version"} {
-			args := []any{h.now()}
+			args := []any{w.now()}
 			if name == "dish_offer_menu" {
 				args = nil
 			}
@@ -149,15 +149,15 @@ func (h Writer) OfferDishes(ctx context.Context, dishes ...int64) error {
 }
 
 // WithdrawDishes takes dishes off the menu of OfferDishes.
-func (h Writer) WithdrawDishes(ctx context.Context, dishes ...int64) error {
-	return h.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) WithdrawDishes(ctx context.Context, dishes ...int64) error {
+	return w.changeOffer(ctx, dishes, func(ctx context.Context, tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, stmts.Must("dish_offer_withdraw"), sqldb.IDs(dishes))
 		return err
 	})
 }
 
-func (h Writer) changeOffer(ctx context.Context, dishes []int64, change func(context.Context, sqldb.Tx) error) error {
-	return h.Write(ctx, "dish", seq.Map(dishes, id), func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) changeOffer(ctx context.Context, dishes []int64, change func(context.Context, sqldb.Tx) error) error {
+	return w.Write(ctx, "dish", seq.Map(dishes, id), func(ctx context.Context, tx sqldb.Tx) error {
 		if err := change(ctx, tx); err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (h Writer) changeOffer(ctx context.Context, dishes []int64, change func(con
 }
 
 // PutDish inserts a dish or changes it.
-func (h Writer) PutDish(ctx context.Context, dish, category int64, name string) error {
-	return h.put(ctx, "dish", id(dish), "dish_put", dish, category, names(name), h.now())
+func (w Writer) PutDish(ctx context.Context, dish, category int64, name string) error {
+	return w.put(ctx, "dish", id(dish), "dish_put", dish, category, names(name), w.now())
 }
 
 func names(name string) string {
@@ -177,39 +177,39 @@ func names(name string) string {
 }
 
 // PutCart creates the cart of an account.
-func (h Writer) PutCart(ctx context.Context, cart, user int64) error {
-	return h.Write(ctx, "cart", []string{id(cart)}, func(ctx context.Context, tx sqldb.Tx) error {
-		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, h.now()); err != nil {
+func (w Writer) PutCart(ctx context.Context, cart, user int64) error {
+	return w.Write(ctx, "cart", []string{id(cart)}, func(ctx context.Context, tx sqldb.Tx) error {
+		if _, err := tx.Exec(ctx, stmts.Must("cart_put"), cart, user, w.now()); err != nil {
 			return err
 		}
-		return h.undelete(ctx, tx, document.Cart, "cart_revive", cart)
+		return w.undelete(ctx, tx, document.Cart, "cart_revive", cart)
 	})
 }
 
 // PutDetail puts a dish into a cart.
-func (h Writer) PutDetail(ctx context.Context, detail, cart, dish, quantity int64) error {
-	return h.Write(ctx, "cartDetail", []string{id(detail)}, func(ctx context.Context, tx sqldb.Tx) error {
+func (w Writer) PutDetail(ctx context.Context, detail, cart, dish, quantity int64) error {
+	return w.Write(ctx, "cartDetail", []string{id(detail)}, func(ctx context.Context, tx sqldb.Tx) error {
 		if _, err := tx.Exec(ctx, stmts.Must("detail_put"), detail, cart, dish, quantity); err != nil {
 			return err
 		}
-		return h.undelete(ctx, tx, document.CartDetail, "detail_revive", detail)
+		return w.undelete(ctx, tx, document.CartDetail, "detail_revive", detail)
 	})
 }
 
 // DeleteDetail removes a dish from a cart.
-func (h Writer) DeleteDetail(ctx context.Context, detail int64) error {
-	return h.delete(ctx, "cartDetail", "detail_delete", detail)
+func (w Writer) DeleteDetail(ctx context.Context, detail int64) error {
+	return w.delete(ctx, "cartDetail", "detail_delete", detail)
 }
 
 // DeleteUser deletes an account without references.
-func (h Writer) DeleteUser(ctx context.Context, user int64) error {
-	return h.delete(ctx, "user", "user_delete", user)
+func (w Writer) DeleteUser(ctx context.Context, user int64) error {
+	return w.delete(ctx, "user", "user_delete", user)
 }
 
 // DeleteCart deletes a cart with its lines, as a checkout does.
-func (h Writer) DeleteCart(ctx context.Context, cart int64) error {
-	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		now := h.DB.Now()
+func (w Writer) DeleteCart(ctx context.Context, cart int64) error {
+	return w.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+		now := w.DB.Now()
 		gone, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("detail_delete_cart"), cart)
 		if err != nil {
 			return err
@@ -217,50 +217,50 @@ func (h Writer) DeleteCart(ctx context.Context, cart int64) error {
 		for _, g := range gone {
 			documentsql.Deleted(tx, now, "cartDetail", id(g[0]), g[1])
 		}
-		return h.deleteIn(ctx, tx, "cart", "cart_delete", cart)
+		return w.deleteIn(ctx, tx, "cart", "cart_delete", cart)
 	})
 }
 
-func (h Writer) delete(ctx context.Context, entity, stmt string, row int64) error {
-	return h.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return h.deleteIn(ctx, tx, entity, stmt, row) })
+func (w Writer) delete(ctx context.Context, entity, stmt string, row int64) error {
+	return w.DB.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error { return w.deleteIn(ctx, tx, entity, stmt, row) })
 }
 
 // deleteIn deletes a row and queues its tombstone. A missing row is not an error, so that random histories may delete
 // twice.
-func (h Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
+func (w Writer) deleteIn(ctx context.Context, tx sqldb.Tx, entity, stmt string, row int64) error {
 	version, found, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmts.Must(stmt), row)
 	if err != nil || !found {
 		return err
 	}
-	documentsql.Deleted(tx, h.DB.Now(), entity, id(row), version)
+	documentsql.Deleted(tx, w.DB.Now(), entity, id(row), version)
 	return nil
 }
 
 // PutOrder inserts an order or changes its status and reference; user 0 is a guest.
-func (h Writer) PutOrder(ctx context.Context, order, status string, user int64, ref string) error {
+func (w Writer) PutOrder(ctx context.Context, order, status string, user int64, ref string) error {
 	var of any
 	if user != 0 {
 		of = user
 	}
-	return h.put(ctx, "order", order, "order_put", order, status, h.now(), of, null(ref))
+	return w.put(ctx, "order", order, "order_put", order, status, w.now(), of, null(ref))
 }
 
 // PutLine inserts a line of an order and queues the whole order, as ordering does.
-func (h Writer) PutLine(ctx context.Context, order string, line, dish int64) error {
-	return h.put(ctx, "orderDetail", order, "line_put", order, line, dish)
+func (w Writer) PutLine(ctx context.Context, order string, line, dish int64) error {
+	return w.put(ctx, "orderDetail", order, "line_put", order, line, dish)
 }
 
 // Fill inserts accounts and orders of three lines without queuing their documents, for large numbers, at least one of
 // each.
-func (h Writer) Fill(ctx context.Context, users, orders int) error {
-	if err := h.PutRole(ctx, 1, "USER"); err != nil {
+func (w Writer) Fill(ctx context.Context, users, orders int) error {
+	if err := w.PutRole(ctx, 1, "USER"); err != nil {
 		return err
 	}
 	for _, q := range []struct {
 		stmt string
 		args []any
 	}{{"users_fill", []any{users}}, {"orders_fill", []any{orders, users}}, {"lines_fill", nil}} {
-		if _, err := h.DB.Exec(ctx, stmts.Must(q.stmt), q.args...); err != nil {
+		if _, err := w.DB.Exec(ctx, stmts.Must(q.stmt), q.args...); err != nil {
 			return err
 		}
 	}
@@ -274,9 +274,9 @@ var tables = []string{
 }
 
 // Clear deletes all rows without queuing anything.
-func (h Writer) Clear(ctx context.Context) error {
+func (w Writer) Clear(ctx context.Context) error {
 	for _, table := range tables {
-		if _, err := h.DB.Exec(ctx, Statement("DELETE FROM "+table)); err != nil {
+		if _, err := w.DB.Exec(ctx, Statement("DELETE FROM "+table)); err != nil {
 			return err
 		}
 	}

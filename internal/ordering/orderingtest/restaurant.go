@@ -209,9 +209,9 @@ func (r *Restaurant) Catalog(t testenv.TB) Catalog {
 
 // Priced returns the catalog with taxes, service charges and discounts. The items have the tax classes in their order; the
 // others have the last one.
-func (k Catalog) Priced(p catalog.Pricing, classes ...string) Catalog {
-	k.branch.Pricing = p
-	return k.Edit(func(items []catalog.Item) {
+func (c Catalog) Priced(p catalog.Pricing, classes ...string) Catalog {
+	c.branch.Pricing = p
+	return c.Edit(func(items []catalog.Item) {
 		for i := range items {
 			items[i].TaxClass = classes[min(i, len(classes)-1)]
 		}
@@ -219,25 +219,25 @@ func (k Catalog) Priced(p catalog.Pricing, classes ...string) Catalog {
 }
 
 // Edit returns the catalog with items that edit has changed.
-func (k Catalog) Edit(edit func(items []catalog.Item)) Catalog {
-	items := slices.Clone(k.edition.Items)
+func (c Catalog) Edit(edit func(items []catalog.Item)) Catalog {
+	items := slices.Clone(c.edition.Items)
 	edit(items)
-	k.edition = catalog.NewEdition(k.edition.VersionID, k.edition.BranchID, nil, items)
-	return k
+	c.edition = catalog.NewEdition(c.edition.VersionID, c.edition.BranchID, nil, items)
+	return c
 }
 
 // Branch implements ordering.Catalog.
-func (k Catalog) Branch(_ context.Context, id int64) (catalog.Branch, error) {
-	if id != k.branch.ID {
+func (c Catalog) Branch(_ context.Context, id int64) (catalog.Branch, error) {
+	if id != c.branch.ID {
 		return catalog.Branch{}, catalog.ErrBranch
 	}
-	return k.branch, nil
+	return c.branch, nil
 }
 
 // Version implements ordering.Catalog.
-func (k Catalog) Version(_ context.Context, branch, version int64) (*catalog.Snapshot, error) {
-	if branch != k.branch.ID || version != k.edition.VersionID {
+func (c Catalog) Version(_ context.Context, branch, version int64) (*catalog.Snapshot, error) {
+	if branch != c.branch.ID || version != c.edition.VersionID {
 		return nil, catalog.ErrVersion
 	}
-	return &catalog.Snapshot{Branch: k.branch, Edition: k.edition}, nil
+	return &catalog.Snapshot{Branch: c.branch, Edition: c.edition}, nil
 }

@@ -27,14 +27,14 @@ var opCodes = map[stock.OpKind]string{
 //
 // A rejected operation does not block later ones, so operations on one hold may be applied out of order. The state
 // table allows for that: the later operation decides. If the counters then differ from SQL, the scope is rebuilt.
-func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
+func (ac *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	t := &applyCall{ops: ops, applied: make([]bool, len(ops)), rejected: map[int]error{}}
 	perScope := map[stock.Scope][]int{}
 	for i, op := range ops {
 		switch err := checkOp(op); {
 		case err != nil:
 			t.reject(i, err)
-		case op.Hold.Scope.CacheExpired(g.cfg.Now()):
+		case op.Hold.Scope.CacheExpired(ac.cfg.Now()):
 			t.applied[i] = true
 		default:
 			perScope[op.Hold.Scope] = append(perScope[op.Hold.Scope], i)
@@ -43,7 +43,7 @@ func (g *Cache) Apply(ctx context.Context, ops []stock.Op) ([]bool, error) {
 	var all errgroup.Group
 	all.SetLimit(maxScopes)
 	for scope, places := range perScope {
-		all.Go(func() error { return g.applyScope(ctx, scope, places, t) })
+		all.Go(func() error { return ac.applyScope(ctx, scope, places, t) })
 	}
 	err := all.Wait()
 	if len(t.rejected) > 0 {
@@ -84,11 +84,11 @@ func checkOp(op stock.Op) error {
 //
 // After an error of the connection it stops: the effect of the call is unknown, and later operations must not be
 // applied before the unknown ones. Sending all of them again is safe, because each is idempotent.
-func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
+func (ac *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *applyCall) error {
 	for most := maxBatch; len(places) > 0; {
 		n := callSize(t.ops, places, most)
-		keys, args := g.applyArgs(s, t.ops, places[:n])
-		outcomes, err := g.db.Run(ctx, applyScript, keys, args).Ints()
+		keys, args := ac.applyArgs(s, t.ops, places[:n])
+		outcomes, err := ac.db.Run(ctx, applyScript, keys, args).Ints()
 		switch {
 		case isRequestError(err) && n > 1:
 			most = n / 2
@@ -98,14 +98,14 @@ func (g *Cache) applyScope(ctx context.Context, s stock.Scope, places []int, t *
 		case err != nil:
 			return err
 		case len(outcomes) == 1 && outcomes[0] == scopeUnknown:
-			g.metrics.Unknown()
+			ac.metrics.Unknown()
 			return nil // the remaining operations would get the same reply, and must not be applied out of order
 		case len(outcomes) != n+1:
 			return errReply
 		default:
 			for i, p := range places[:n] {
 				t.applied[p] = true
-				g.metrics.Applied(t.ops[p].Kind, stock.Effect(outcomes[i+1])) //nolint:gosec // 1 to 3, by the script
+				ac.metrics.Applied(t.ops[p].Kind, stock.Effect(outcomes[i+1])) //nolint:gosec // 1 to 3, by the script
 			}
 		}
 		// After an invalid operation the calls grow again, so one invalid operation costs a few extra calls and not
@@ -133,9 +133,9 @@ func isRequestError(err error) bool {
 
 // applyArgs returns the keys and arguments of apply.lua. Each hold has one record in the call, however many operations
 // concern it, because a script reads each record once.
-func (g *Cache) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
+func (ac *Cache) applyArgs(s stock.Scope, ops []stock.Op, places []int) ([]keyspace.Key, []string) {
 	keys := append(counterKeys(s, 1+len(places)), provisionalKey(s))
-	args := []string{decimal(s.Branch), s.Date, millis(g.cfg.Now()), ""}
+	args := []string{decimal(s.Branch), s.Date, millis(ac.cfg.Now()), ""}
 	var body []string
 	record := map[string]string{} // index of a hold in the list of records
 	for _, p := range places {

@@ -61,13 +61,13 @@ const maxLoggedHolds = 20
 // logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics
 // of package redisdb count all of them. A call serves the requests of many guests. The record has the request id of the
 // first of them, by its context, and the ids of the holds, which are the ids of the orders that met the failure.
-func (g *Cache) logRejected(what string, s stock.Scope, batch []*waiter, err error) {
-	now := g.cfg.Now().Unix()
-	if g.lastLogged.Swap(now) == now {
+func (ac *Cache) logRejected(what string, s stock.Scope, batch []*waiter, err error) {
+	now := ac.cfg.Now().Unix()
+	if ac.lastLogged.Swap(now) == now {
 		return
 	}
 	ids := seq.Map(batch[:min(len(batch), maxLoggedHolds)], func(w *waiter) string { return w.hold.ID })
-	g.cfg.Log.ErrorContext(batch[0].ctx, "redis rejected a call of the admission cache", "what", what, "branch", s.Branch,
+	ac.cfg.Log.ErrorContext(batch[0].ctx, "redis rejected a call of the admission cache", "what", what, "branch", s.Branch,
 		"date", s.Date, "requests", len(batch), "holds", strings.Join(ids, " "), "err", err)
 }
 

@@ -16,15 +16,15 @@ const unknownItem = -2 // read.lua's cap of an item that the scope lacks
 
 // Counts returns the counters of items, all of one instant; items that the cache lacks are left out. ok is false for
 // an unknown scope.
-func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
+func (ac *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (counts []stock.Count, ok bool, err error) {
 	counts = make([]stock.Count, 0, len(items))
 	for batch := range slices.Chunk(items, maxCounters) {
-		ns, err := g.db.Run(ctx, readScript, counterKeys(s, 0), seq.Map(batch, decimal)).Ints()
+		ns, err := ac.db.Run(ctx, readScript, counterKeys(s, 0), seq.Map(batch, decimal)).Ints()
 		if err != nil {
 			return nil, false, err
 		}
 		if len(ns) != 1+3*len(batch) {
-			g.metrics.Unknown()
+			ac.metrics.Unknown()
 			return nil, false, nil
 		}
 		for i, item := range batch {
@@ -37,8 +37,8 @@ func (g *Cache) Counts(ctx context.Context, s stock.Scope, items []int64) (count
 }
 
 // Missing returns the scopes that Redis lacks. It reads no counters and runs no script, so it is cheap to repeat.
-func (g *Cache) Missing(ctx context.Context, scopes []stock.Scope) (missing []stock.Scope, err error) {
-	replies, err := g.db.DoMulti(ctx, seq.Map(scopes, func(s stock.Scope) redisdb.Cmd {
+func (ac *Cache) Missing(ctx context.Context, scopes []stock.Scope) (missing []stock.Scope, err error) {
+	replies, err := ac.db.DoMulti(ctx, seq.Map(scopes, func(s stock.Scope) redisdb.Cmd {
 		return redisdb.Command("HEXISTS", counterKeys(s, 0)[0], "ep")
 	})...)
 	if err != nil {
@@ -57,8 +57,8 @@ func (g *Cache) Missing(ctx context.Context, scopes []stock.Scope) (missing []st
 }
 
 // ReadScope returns every counter of a scope, all of one instant. ok is false for an unknown scope.
-func (g *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.CachedScope, ok bool, err error) {
-	hashes, err := g.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
+func (ac *Cache) ReadScope(ctx context.Context, s stock.Scope) (shown stock.CachedScope, ok bool, err error) {
+	hashes, err := ac.db.Run(ctx, snapshotScript, counterKeys(s, 0), nil).List()
 	if err != nil || len(hashes) != 3 {
 		return shown, false, err
 	}
@@ -93,16 +93,16 @@ func countsOf(hashes [3]map[string]string) []stock.Count {
 }
 
 // ExpiredProvisional returns timed-out provisional holds, oldest first. stock.Syncer decides each of them in SQL and
-// applies the result. An entry whose scope has expired is removed here: no counter contains it any more. It changes no
+// applies the result. An entry whose scope has expired is removed here: no counter contains it. It changes no
 // counter. Several processes may read the same holds, because the operations that follow are idempotent.
-func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
+func (ac *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.Time, limit int) ([]stock.Hold, error) {
 	due := provisionalKey(s)
-	ids, err := g.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
+	ids, err := ac.db.Do(ctx, "ZRANGEBYSCORE", due, "-inf", millis(now), "LIMIT", "0", strconv.Itoa(limit)).Texts()
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	cmds := seq.Map(ids, func(id string) redisdb.Cmd { return redisdb.Command("HGETALL", recordKey(s, id)) })
-	records, err := g.db.DoMulti(ctx, cmds...)
+	records, err := ac.db.DoMulti(ctx, cmds...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (g *Cache) ExpiredProvisional(ctx context.Context, s stock.Scope, now time.
 		holds = append(holds, holdOf(ids[i], s.Branch, fields))
 	}
 	if len(gone) > 0 {
-		err = g.db.Do(ctx, "ZREM", due, gone...).Err()
+		err = ac.db.Do(ctx, "ZREM", due, gone...).Err()
 	}
 	return holds, err
 }

@@ -24,40 +24,40 @@ const (
 // BeginRebuild makes a scope unknown and returns the epoch under which it is to be rebuilt. SQL must be read after
 // this call. To make a scope unknown, a caller may begin a rebuild without finishing it. Calls of a rebuild that began
 // earlier are refused from now on (G5).
-func (g *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
+func (ac *Cache) BeginRebuild(ctx context.Context, s stock.Scope) (epoch string, err error) {
 	epoch = strings.ToLower(rand.Text()[:epochLen])
-	args := []string{epoch, millis(g.cfg.Now()), ttlMillis(rebuildTTL)}
-	return epoch, g.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
+	args := []string{epoch, millis(ac.cfg.Now()), ttlMillis(rebuildTTL)}
+	return epoch, ac.db.Run(ctx, beginScript, counterKeys(s, 0), args).Err()
 }
 
 // Load writes the holds of a snapshot under the epoch from BeginRebuild. A hold that was loaded before gets its newer
 // state. The server is kept busy at most half of the time, so that orders are served in between.
-func (g *Cache) Load(ctx context.Context, im stock.ScopeSnapshot) error {
-	heldEnd, _ := g.endTimes(im)
-	return g.load(ctx, im, nil, heldEnd)
+func (ac *Cache) Load(ctx context.Context, im stock.ScopeSnapshot) error {
+	heldEnd, _ := ac.endTimes(im)
+	return ac.load(ctx, im, nil, heldEnd)
 }
 
 // FinishRebuild loads a snapshot under the epoch from BeginRebuild and makes the scope known. The snapshot contains
 // every counter of the scope. Together, the loaded holds and the snapshot contain every hold that the counters
 // include, and every hold for which an operation may still arrive. After an error the scope stays unknown.
-func (g *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
-	heldEnd, paidEnd := g.endTimes(im)
-	if err := g.load(ctx, im, im.Counts, heldEnd); err != nil {
+func (ac *Cache) FinishRebuild(ctx context.Context, im stock.ScopeSnapshot) error {
+	heldEnd, paidEnd := ac.endTimes(im)
+	if err := ac.load(ctx, im, im.Counts, heldEnd); err != nil {
 		return err
 	}
-	now := g.cfg.Now()
+	now := ac.cfg.Now()
 	args := []string{im.Epoch, millis(heldEnd), ttlMillis(heldEnd.Sub(now)), ttlMillis(paidEnd.Sub(now))}
-	return accepted(g.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
+	return accepted(ac.db.Run(ctx, finishScript, counterKeys(im.Scope, 0), args).Int())
 }
 
 // endTimes returns the instants at which the records and the counters of a scope expire.
-func (g *Cache) endTimes(im stock.ScopeSnapshot) (held, paid time.Time) {
-	now := g.cfg.Now()
+func (ac *Cache) endTimes(im stock.ScopeSnapshot) (held, paid time.Time) {
+	now := ac.cfg.Now()
 	return stock.RecordsExpire(im.Ends, now), later(im.Ends.Add(counterTTL), now.Add(stock.MinCacheTTL))
 }
 
-func (g *Cache) load(ctx context.Context, im stock.ScopeSnapshot, counts []stock.Count, end time.Time) error {
-	l := loader{g: g, im: im, end: end}
+func (ac *Cache) load(ctx context.Context, im stock.ScopeSnapshot, counts []stock.Count, end time.Time) error {
+	l := loader{cache: ac, im: im, end: end}
 	for _, c := range counts {
 		if err := l.count(ctx, c); err != nil {
 			return err
@@ -87,7 +87,7 @@ func accepted(n int64, err error) error {
 
 // loader sends a snapshot in calls of bounded size. It is used by one goroutine.
 type loader struct {
-	g        *Cache
+	cache    *Cache
 	im       stock.ScopeSnapshot
 	end      time.Time // end of the records
 	counters []string  // four fields per counter
@@ -142,11 +142,11 @@ func (l *loader) flush(ctx context.Context) error {
 	s := l.im.Scope
 	keys := append(counterKeys(s, 1+len(l.records)), provisionalKey(s))
 	args := []string{
-		l.im.Epoch, decimal(s.Branch), s.Date, ttlMillis(l.end.Sub(l.g.cfg.Now())),
+		l.im.Epoch, decimal(s.Branch), s.Date, ttlMillis(l.end.Sub(l.cache.cfg.Now())),
 		decimal(int64(len(l.counters) / 4)), decimal(int64(len(l.records))),
 	}
 	args = append(append(args, l.counters...), l.holds...)
-	err := accepted(l.g.db.Run(ctx, loadScript, append(keys, l.records...), args).Int())
+	err := accepted(l.cache.db.Run(ctx, loadScript, append(keys, l.records...), args).Int())
 	l.counters, l.holds, l.records, l.lines = l.counters[:0], l.holds[:0], l.records[:0], 0
 	return err
 }

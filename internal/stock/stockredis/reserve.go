@@ -40,26 +40,26 @@ type queue struct {
 // at once. Any failure of Redis, and an ended context, return Cold. A provisional hold may have been taken
 // nevertheless, and ExpiredProvisional finds it. An error means that the hold is invalid. It waits at most
 // Config.Timeout. While Redis is down it does not wait at all.
-func (g *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResult, error) {
+func (ac *Cache) Reserve(ctx context.Context, h stock.Hold) (stock.AdmissionResult, error) {
 	record, err := check(h)
 	if err != nil {
 		return stock.AdmissionResult{}, err
 	}
 	v := stock.AdmissionResult{Status: stock.Cold}
-	if g.db.Up() {
+	if ac.db.Up() {
 		h.Lines = slices.Clone(h.Lines) // the call may outlive the caller
-		v = g.wait(ctx, &waiter{ctx: ctx, hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
+		v = ac.wait(ctx, &waiter{ctx: ctx, hold: h, record: record, result: make(chan stock.AdmissionResult, 1)})
 	}
-	g.metrics.Reserved(v.Status)
+	ac.metrics.Reserved(v.Status)
 	return v, nil
 }
 
 // wait waits for the result, at most Config.Timeout. It bounds times that the connection's deadlines do not: the time
 // in the queue, and a dial that hangs.
-func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
-	patience := time.NewTimer(g.cfg.Timeout)
+func (ac *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
+	patience := time.NewTimer(ac.cfg.Timeout)
 	defer patience.Stop()
-	g.enqueue(w)
+	ac.enqueue(w)
 	select {
 	case v := <-w.result:
 		return v
@@ -72,36 +72,36 @@ func (g *Cache) wait(ctx context.Context, w *waiter) stock.AdmissionResult {
 
 // enqueue adds a reservation and starts a call unless enough are running. A goroutine exists only while there is
 // something to send.
-func (g *Cache) enqueue(w *waiter) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q := g.queues[w.hold.Scope]
+func (ac *Cache) enqueue(w *waiter) {
+	ac.mu.Lock()
+	defer ac.mu.Unlock()
+	q := ac.queues[w.hold.Scope]
 	if q == nil {
 		q = &queue{}
-		g.queues[w.hold.Scope] = q
+		ac.queues[w.hold.Scope] = q
 	}
 	q.waiting = append(q.waiting, w)
-	if q.calls < g.maxCalls {
+	if q.calls < ac.maxCalls {
 		q.calls++
-		go g.runQueue(w.hold.Scope, q)
+		go ac.runQueue(w.hold.Scope, q)
 	}
 }
 
 // runQueue makes calls until the queue is empty. It ends by itself: each call is bounded by Timeout.
-func (g *Cache) runQueue(scope stock.Scope, q *queue) {
+func (ac *Cache) runQueue(scope stock.Scope, q *queue) {
 	for {
-		g.mu.Lock()
+		ac.mu.Lock()
 		batch := q.take()
 		if len(batch) == 0 {
 			q.calls--
 			if q.calls == 0 {
-				delete(g.queues, scope)
+				delete(ac.queues, scope)
 			}
-			g.mu.Unlock()
+			ac.mu.Unlock()
 			return
 		}
-		g.mu.Unlock()
-		g.call(scope, batch)
+		ac.mu.Unlock()
+		ac.call(scope, batch)
 	}
 }
 
@@ -132,15 +132,15 @@ func (q *queue) take() []*waiter {
 }
 
 // call sends one script call and distributes its results; on failure all waiters receive Cold.
-func (g *Cache) call(scope stock.Scope, batch []*waiter) {
+func (ac *Cache) call(scope stock.Scope, batch []*waiter) {
 	// The call does not use the context of a caller: it serves many callers, and one that leaves must not cancel the
 	// others.
-	ctx, cancel := context.WithTimeout(context.Background(), g.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), ac.cfg.Timeout)
 	defer cancel()
-	keys, args := g.reserveArgs(scope, batch)
-	results, err := g.results(g.db.Run(ctx, tryScript, keys, args), batch)
+	keys, args := ac.reserveArgs(scope, batch)
+	results, err := ac.results(ac.db.Run(ctx, tryScript, keys, args), batch)
 	if err != nil && !errors.Is(err, redisdb.ErrDown) {
-		g.logRejected("try", scope, batch, err)
+		ac.logRejected("try", scope, batch, err)
 	}
 	for i, w := range batch {
 		w.result <- results[i]
@@ -149,8 +149,8 @@ func (g *Cache) call(scope stock.Scope, batch []*waiter) {
 
 // reserveArgs returns the keys and arguments of try.lua. Each item is sent once with a number, so that reservations of
 // the same dishes do not repeat its id.
-func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []string) {
-	now := g.cfg.Now()
+func (ac *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key, []string) {
+	now := ac.cfg.Now()
 	span := now.UnixMilli() / keyspace.RefusedSpan.Milliseconds()
 	keys := append(counterKeys(scope, 3+len(batch)), provisionalKey(scope),
 		keyspace.RefusedIDs(scope.Branch, span), keyspace.RefusedIDs(scope.Branch, span-1))
@@ -172,7 +172,7 @@ func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key,
 		}
 	}
 	args := append(make([]string, 0, 7+len(items)+len(ids)+len(lines)),
-		decimal(scope.Branch), scope.Date, millis(now.Add(g.cfg.ProvisionalTTL)),
+		decimal(scope.Branch), scope.Date, millis(now.Add(ac.cfg.ProvisionalTTL)),
 		millis(now), decimal((span+2)*keyspace.RefusedSpan.Milliseconds()-now.UnixMilli()),
 		decimal(int64(len(items))), decimal(int64(len(ids))))
 	args = append(args, items...)
@@ -182,14 +182,14 @@ func (g *Cache) reserveArgs(scope stock.Scope, batch []*waiter) ([]keyspace.Key,
 
 // results parses the reply that try.lua describes. A missing part counts as Cold, the zero value, so that SQL decides
 // about reservations for which a short reply has no result.
-func (g *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
+func (ac *Cache) results(r redisdb.Reply, batch []*waiter) ([]stock.AdmissionResult, error) {
 	vs := make([]stock.AdmissionResult, len(batch))
 	ns, err := r.Ints()
 	if err != nil {
 		return vs, err
 	}
 	if len(ns) == 1 && ns[0] == scopeUnknown {
-		g.metrics.Unknown()
+		ac.metrics.Unknown()
 		for i := range vs {
 			vs[i].Missing = true
 		}

@@ -18,8 +18,8 @@ type SnapshotCache struct{ db *redisdb.DB }
 func NewSnapshotCache(db *redisdb.DB) *SnapshotCache { return &SnapshotCache{db} }
 
 // Read returns the snapshots that exist, in one round trip.
-func (h *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
-	replies, err := h.db.DoMulti(ctx, seq.Map(skus, func(sku string) redisdb.Cmd {
+func (c *SnapshotCache) Read(ctx context.Context, branch int64, skus []string) ([]stock.LevelSnapshot, error) {
+	replies, err := c.db.DoMulti(ctx, seq.Map(skus, func(sku string) redisdb.Cmd {
 		return redisdb.Command("HMGET", keyspace.HotInventory(branch, sku), "available", "lastUpdate")
 	})...)
 	if err != nil {
@@ -54,8 +54,8 @@ func parseSnapshot(fields []string) (g stock.LevelSnapshot, ok bool) {
 }
 
 // Write stores snapshots for stock.MaxSnapshotAge, all in one round trip.
-func (h *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
-	_, err := h.db.DoMulti(ctx, seq.Map(snapshots, func(g stock.LevelSnapshot) redisdb.Cmd {
+func (c *SnapshotCache) Write(ctx context.Context, snapshots []stock.LevelSnapshot) error {
+	_, err := c.db.DoMulti(ctx, seq.Map(snapshots, func(g stock.LevelSnapshot) redisdb.Cmd {
 		return hotScript.Command([]keyspace.Key{keyspace.HotInventory(g.Branch, g.SKU)},
 			decimal(g.Available), g.At.UTC().Format(time.RFC3339Nano), ttlMillis(stock.MaxSnapshotAge))
 	})...)

@@ -11,14 +11,14 @@ import (
 
 // States returns the states of holds of a scope under an epoch; holds that the cache lacks are left out. They are
 // read after ReadScope, not together with it, so a difference to SQL counts only if a second reading still shows it.
-func (g *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
+func (ac *Cache) States(ctx context.Context, s stock.Scope, epoch string, ids []string) (map[string]stock.State, error) {
 	states := make(map[string]stock.State, len(ids))
 	for batch := range slices.Chunk(ids, maxLines) {
 		cmds := make([]redisdb.Cmd, len(batch))
 		for i, id := range batch {
 			cmds[i] = redisdb.Command("HGET", recordKey(s, id), "s")
 		}
-		replies, err := g.db.DoMulti(ctx, cmds...)
+		replies, err := ac.db.DoMulti(ctx, cmds...)
 		if err != nil {
 			return nil, err
 		}

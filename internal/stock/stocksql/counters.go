@@ -186,8 +186,8 @@ func (c *counterChanges) add(k stock.Key, n stock.Counter) {
 
 // Counts returns a scope's counters without locking them. They are compared with the admission cache, so they may be
 // slightly outdated.
-func (l *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
-	return counts(ctx, l.db, s)
+func (st *Store) Counts(ctx context.Context, s stock.Scope) ([]stock.Count, error) {
+	return counts(ctx, st.db, s)
 }
 
 func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, error) {
@@ -198,8 +198,8 @@ func counts(ctx context.Context, c sqldb.Reader, s stock.Scope) ([]stock.Count, 
 }
 
 // OpenHolds returns the number of unpaid holds of a business date that contain a menu item, and their units of it.
-func (l *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
-	open, err := sqldb.Collect(ctx, l.db, scanHold, stmt("hold_open"), s.Branch, s.Date)
+func (st *Store) OpenHolds(ctx context.Context, s stock.Scope, item int64) (holds, units int64, err error) {
+	open, err := sqldb.Collect(ctx, st.db, scanHold, stmt("hold_open"), s.Branch, s.Date)
 	for _, h := range open {
 		for _, line := range h.Hold.Lines {
 			if line.Item == item {
@@ -333,8 +333,8 @@ var entries = queuesql.New(queuesql.Spec{
 func QueueDeleteEntries(tx sqldb.Tx, ids []string) { entries.QueueDelete(tx, ids) }
 
 // Unapplied implements stock.SyncStore. The order of ids is the order of writing.
-func (l *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
-	return sqldb.Collect(ctx, l.db, scanEntry, stmt("ops_select"), before.UnixMilli(), after, limit)
+func (st *Store) Unapplied(ctx context.Context, before time.Time, after string, limit int) ([]stock.OutboxEntry, error) {
+	return sqldb.Collect(ctx, st.db, scanEntry, stmt("ops_select"), before.UnixMilli(), after, limit)
 }
 
 // scanEntry reads a row of redis_outbox. An entry that cannot be decoded is returned with its error. If scanEntry
@@ -350,17 +350,17 @@ func scanEntry(r sqldb.Rows) (e stock.OutboxEntry, err error) {
 
 // RetryDead resets the attempts of dead entries, so that they are tried again, and returns their number. An empty id
 // selects all. Replay sends them in its next round.
-func (l *Store) RetryDead(ctx context.Context, id string) (int64, error) {
-	return l.db.Exec(ctx, stmt("ops_retry_dead"), id)
+func (st *Store) RetryDead(ctx context.Context, id string) (int64, error) {
+	return st.db.Exec(ctx, stmt("ops_retry_dead"), id)
 }
 
 // DeadLetters returns a page of dead entries, newest first, and the total. An empty id selects all.
-func (l *Store) DeadLetters(ctx context.Context, id string, limit, offset int) ([]queue.DeadLetter, int64, error) {
-	total, err := sqldb.Scalar[int64](ctx, l.db, stmt("ops_dead_total"), id)
+func (st *Store) DeadLetters(ctx context.Context, id string, limit, offset int) ([]queue.DeadLetter, int64, error) {
+	total, err := sqldb.Scalar[int64](ctx, st.db, stmt("ops_dead_total"), id)
 	if err != nil {
 		return nil, 0, err
 	}
-	page, err := sqldb.Collect(ctx, l.db, func(r sqldb.Rows) (queue.DeadLetter, error) {
+	page, err := sqldb.Collect(ctx, st.db, func(r sqldb.Rows) (queue.DeadLetter, error) {
 		var date, ops string
 		d := queue.DeadLetter{Consumer: queue.RedisConsumer}
 		err := r.Scan(&d.ID, &d.Branch, &date, &ops, sqldb.Time(&d.CreatedAt), sqldb.Time(&d.DiedAt), &d.Reason)

@@ -16,14 +16,14 @@ const driftWindow = 20_000
 
 // Drift compares counters with the holds that they count (I1): quotas from a business date on, and stock. It returns
 // one sentence per difference, none if all agree.
-func (l *Store) Drift(ctx context.Context, from string) ([]string, error) {
-	return l.DriftOf(ctx, 0, from)
+func (st *Store) Drift(ctx context.Context, from string) ([]string, error) {
+	return st.DriftOf(ctx, 0, from)
 }
 
 // DriftOf is Drift for one branch, or for all with 0. All windows read one snapshot, so orders that commit meanwhile
 // show no difference. It locks nothing.
-func (l *Store) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
-	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+func (st *Store) DriftOf(ctx context.Context, branch int64, from string) (found []string, err error) {
+	err = st.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		sums, err := sumHolds(ctx, at, branch, from)
 		if err != nil {
 			return err

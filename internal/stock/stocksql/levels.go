@@ -96,8 +96,8 @@ func (r *Reservations) Top(ctx context.Context, limit int) ([]stock.Level, error
 }
 
 // Item returns a stock item by number. The returned item has no id if it does not exist.
-func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
-	t, _, err := sqldb.One(ctx, l.db, scanItem, stmt("stock_item_select"), id)
+func (st *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
+	t, _, err := sqldb.One(ctx, st.db, scanItem, stmt("stock_item_select"), id)
 	return t, err
 }
 
@@ -105,7 +105,7 @@ func (l *Store) Item(ctx context.Context, id int64) (stock.Item, error) {
 var literal = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // Levels returns a page of a branch's stock items by name, and the total.
-func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
+func (st *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level, int64, error) {
 	pattern, low := "", 0
 	if f.Query != "" {
 		pattern = "%" + literal.Replace(strings.ToLower(f.Query)) + "%"
@@ -113,21 +113,21 @@ func (l *Store) Levels(ctx context.Context, f stock.LevelFilter) ([]stock.Level,
 	if f.Low {
 		low = 1
 	}
-	return sqldb.Page(ctx, l.db, scanLevel, stmt("level_count"), stmt("level_list"), f.Limit, f.Offset, f.Branch, pattern,
+	return sqldb.Page(ctx, st.db, scanLevel, stmt("level_count"), stmt("level_list"), f.Limit, f.Offset, f.Branch, pattern,
 		low)
 }
 
 // Adjustments returns a page of an item's adjustments, newest first, and the total.
-func (l *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
-	return sqldb.Page(ctx, l.db, sqldb.Row(func(a *stock.AdjustmentRecord) []any {
+func (st *Store) Adjustments(ctx context.Context, item int64, limit, offset int) ([]stock.AdjustmentRecord, int64, error) {
+	return sqldb.Page(ctx, st.db, sqldb.Row(func(a *stock.AdjustmentRecord) []any {
 		return []any{&a.ID, &a.Kind, &a.Units, &a.Available, &a.Note, &a.Actor, sqldb.Time(&a.At)}
 	}), stmt("adjustment_count"), stmt("adjustment_list"), limit, offset, item)
 }
 
 // Reservations returns a page of a branch's reservations, the most recently changed first, and the total.
-func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
+func (st *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]stock.ReservationRecord, int64, error) {
 	state, reason := f.Status.State()
-	page, total, err := sqldb.Page(ctx, l.db, scanListed, stmt("reservation_count"), stmt("reservation_list"), f.Limit,
+	page, total, err := sqldb.Page(ctx, st.db, scanListed, stmt("reservation_count"), stmt("reservation_list"), f.Limit,
 		f.Offset, f.Branch,
 		string(state), reason)
 	if err != nil || len(page) == 0 {
@@ -137,7 +137,7 @@ func (l *Store) Reservations(ctx context.Context, f stock.ReservationFilter) ([]
 	for i, p := range page {
 		ids[i] = p.ID
 	}
-	found, err := find(ctx, l.db, ids)
+	found, err := find(ctx, st.db, ids)
 	if err != nil {
 		return nil, 0, err
 	}

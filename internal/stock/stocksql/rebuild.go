@@ -11,38 +11,38 @@ import (
 
 // ClaimRebuild implements stock.RebuildStore. A claim fails while a rebuild is running or has ended a short while ago.
 // The row is created first, because a claim is an UPDATE, which succeeds for exactly one of several processes.
-func (l *Store) ClaimRebuild(
+func (st *Store) ClaimRebuild(
 	ctx context.Context, s stock.Scope, now, until time.Time,
 ) (claimed bool, free time.Time, err error) {
-	if _, err := l.db.Exec(ctx, stmt("scope_insert"), s.Branch, s.Date); err != nil {
+	if _, err := st.db.Exec(ctx, stmt("scope_insert"), s.Branch, s.Date); err != nil {
 		return false, free, err
 	}
-	n, err := l.db.Exec(ctx, stmt("scope_claim"), s.Branch, s.Date, now.UnixMilli(), until.UnixMilli(),
+	n, err := st.db.Exec(ctx, stmt("scope_claim"), s.Branch, s.Date, now.UnixMilli(), until.UnixMilli(),
 		now.Add(stock.LongestClaim).UnixMilli())
 	if err != nil || n == 1 {
 		return n == 1, free, err
 	}
 	// A claim needs an instant after the stored one, hence one millisecond more.
-	ms, err := sqldb.Scalar[int64](ctx, l.db, stmt("scope_claim_end"), s.Branch, s.Date)
+	ms, err := sqldb.Scalar[int64](ctx, st.db, stmt("scope_claim_end"), s.Branch, s.Date)
 	return false, time.UnixMilli(ms + 1).UTC(), err
 }
 
 // RenewRebuild implements stock.RebuildStore.
-func (l *Store) RenewRebuild(ctx context.Context, s stock.Scope, heldUntil, until time.Time) (bool, error) {
-	n, err := l.db.Exec(ctx, stmt("scope_renew"), s.Branch, s.Date, heldUntil.UnixMilli(), until.UnixMilli())
+func (st *Store) RenewRebuild(ctx context.Context, s stock.Scope, heldUntil, until time.Time) (bool, error) {
+	n, err := st.db.Exec(ctx, stmt("scope_renew"), s.Branch, s.Date, heldUntil.UnixMilli(), until.UnixMilli())
 	return n == 1, err
 }
 
 // EndRebuild implements stock.RebuildStore.
-func (l *Store) EndRebuild(ctx context.Context, s stock.Scope, heldUntil time.Time, epoch string, next time.Time) error {
-	_, err := l.db.Exec(ctx, stmt("scope_release"), s.Branch, s.Date, heldUntil.UnixMilli(), epoch, next.UnixMilli()-1)
+func (st *Store) EndRebuild(ctx context.Context, s stock.Scope, heldUntil time.Time, epoch string, next time.Time) error {
+	_, err := st.db.Exec(ctx, stmt("scope_release"), s.Branch, s.Date, heldUntil.UnixMilli(), epoch, next.UnixMilli()-1)
 	return err
 }
 
 // ResetRebuilds ends the claims and pauses of the scopes from a business date on, and of all stock: their content in the
 // cache has been discarded. A rebuild that is running loses its claim and ends with an error.
-func (l *Store) ResetRebuilds(ctx context.Context, from string) error {
-	_, err := l.db.Exec(ctx, stmt("scope_reset"), from)
+func (st *Store) ResetRebuilds(ctx context.Context, from string) error {
+	_, err := st.db.Exec(ctx, stmt("scope_reset"), from)
 	return err
 }
 
@@ -55,14 +55,14 @@ const (
 )
 
 // PrepareRebuild implements stock.RebuildStore.
-func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
+func (st *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 	if !s.IsStock() {
-		if _, err := l.db.Exec(ctx, stmt("counter_ensure_branch"), s.Branch, s.Date); err != nil {
+		if _, err := st.db.Exec(ctx, stmt("counter_ensure_branch"), s.Branch, s.Date); err != nil {
 			return err
 		}
 	}
 	for {
-		n, err := l.db.Exec(ctx, stmt("ops_delete_scope"), s.Branch, s.Date, opsPerDelete)
+		n, err := st.db.Exec(ctx, stmt("ops_delete_scope"), s.Branch, s.Date, opsPerDelete)
 		if err != nil || n < opsPerDelete {
 			return err
 		}
@@ -73,14 +73,14 @@ func (l *Store) PrepareRebuild(ctx context.Context, s stock.Scope) error {
 // date needs little memory. Each page is a snapshot of its own; no lock is held and no transaction is open while a page
 // is passed on. Confirmed and ended holds are read only if they changed recently. A RETURN of an older sale carries its
 // lines, and the cache applies it without a record.
-func (l *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
+func (st *Store) ReadHolds(ctx context.Context, s stock.Scope, since time.Time, each func([]stock.HoldState) error) error {
 	for _, date := range datesOf(s, since) {
-		ids, err := sqldb.Collect(ctx, l.db, sqldb.Value[string], stmt("hold_ids"), s.Branch, date, since.UnixMilli())
+		ids, err := sqldb.Collect(ctx, st.db, sqldb.Value[string], stmt("hold_ids"), s.Branch, date, since.UnixMilli())
 		if err != nil {
 			return err
 		}
 		for part := range slices.Chunk(ids, holdsPerPage) {
-			page, err := l.Holds(ctx, part)
+			page, err := st.Holds(ctx, part)
 			if err != nil {
 				return err
 			}
@@ -122,11 +122,11 @@ func partsOf(s stock.Scope, holds []stock.HoldState) []stock.HoldState {
 
 // Snapshot implements stock.RebuildStore. It locks nothing. Counters and entries must be of one instant: with an entry
 // committed in between, its units would be counted twice or not at all.
-func (l *Store) Snapshot(
+func (st *Store) Snapshot(
 	ctx context.Context, s stock.Scope, limit int,
 ) (im stock.ScopeSnapshot, entries []string, more bool, err error) {
 	im.Scope = s
-	err = l.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+	err = st.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
 		if im.Counts, err = counts(ctx, at, s); err != nil {
 			return err
 		}

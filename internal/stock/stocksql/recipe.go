@@ -13,11 +13,11 @@ import (
 )
 
 // Recipe returns the stock that one portion of a menu item consumes, and the item's branch.
-func (l *Store) Recipe(ctx context.Context, by authz.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
-	if branch, err = visibleItemBranch(ctx, l.db, by, stmt("recipe_branch"), item); err != nil {
+func (st *Store) Recipe(ctx context.Context, by authz.Actor, item int64) (branch int64, lines []stock.SKULine, err error) {
+	if branch, err = visibleItemBranch(ctx, st.db, by, stmt("recipe_branch"), item); err != nil {
 		return 0, nil, err
 	}
-	lines, err = recipe(ctx, l.db, item)
+	lines, err = recipe(ctx, st.db, item)
 	return branch, lines, err
 }
 
@@ -37,10 +37,10 @@ func recipe(ctx context.Context, c sqldb.Conn, item int64) ([]stock.SKULine, err
 }
 
 // SetRecipe replaces the stock that one portion of a menu item consumes. An unchanged recipe is not written.
-func (l *Store) SetRecipe(
+func (st *Store) SetRecipe(
 	ctx context.Context, by authz.Actor, item int64, lines []stock.SKULine,
 ) (branch int64, err error) {
-	err = l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+	err = st.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		if branch, err = visibleItemBranch(ctx, tx, by, stmt("recipe_lock"), item); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (l *Store) SetRecipe(
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), item)
 		}
-		entry := audit.NewEntry(by, l.db.Now(), audit.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
+		entry := audit.NewEntry(by, st.db.Now(), audit.ActionRecipeEdited, "menuItem", strconv.FormatInt(item, 10), branch).
 			WithBefore(amounts(before)).WithAfter(amounts(lines))
 		return auditsql.Record(ctx, tx, entry)
 	})
@@ -66,11 +66,11 @@ func (l *Store) SetRecipe(
 }
 
 // OptionRecipe returns the stock that one unit of an option consumes in a branch.
-func (l *Store) OptionRecipe(ctx context.Context, branch, option int64) ([]stock.SKULine, error) {
-	if err := checkOption(ctx, l.db, stmt("option_recipe_place"), branch, option); err != nil {
+func (st *Store) OptionRecipe(ctx context.Context, branch, option int64) ([]stock.SKULine, error) {
+	if err := checkOption(ctx, st.db, stmt("option_recipe_place"), branch, option); err != nil {
 		return nil, err
 	}
-	return optionRecipe(ctx, l.db, branch, option)
+	return optionRecipe(ctx, st.db, branch, option)
 }
 
 // checkOption returns a fault unless the branch exists, and the option does and is not retired.
@@ -94,8 +94,8 @@ func optionRecipe(ctx context.Context, c sqldb.Conn, branch, option int64) ([]st
 }
 
 // SetOptionRecipe replaces the stock that one unit of an option consumes in a branch. An unchanged recipe is not written.
-func (l *Store) SetOptionRecipe(ctx context.Context, by authz.Actor, branch, option int64, lines []stock.SKULine) error {
-	return l.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
+func (st *Store) SetOptionRecipe(ctx context.Context, by authz.Actor, branch, option int64, lines []stock.SKULine) error {
+	return st.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
 		// The lock serializes changes of the option's recipes. Without it, two could delete the same lines and insert both.
 		if _, _, err := sqldb.One(ctx, tx, sqldb.Value[int64], stmt("option_recipe_lock"), option); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (l *Store) SetOptionRecipe(ctx context.Context, by authz.Actor, branch, opt
 				Int("item", func(i int) int64 { return wanted[i].Item }).
 				Int("qty", func(i int) int64 { return wanted[i].Qty }), option)
 		}
-		entry := audit.NewEntry(by, l.db.Now(), audit.ActionRecipeEdited, "option", strconv.FormatInt(option, 10), branch).
+		entry := audit.NewEntry(by, st.db.Now(), audit.ActionRecipeEdited, "option", strconv.FormatInt(option, 10), branch).
 			WithBefore(amounts(before)).WithAfter(amounts(lines))
 		return auditsql.Record(ctx, tx, entry)
 	})
@@ -159,9 +159,9 @@ func amounts(lines []stock.SKULine) map[string]int64 {
 
 // Recipes returns the stock that one portion of each menu item of a branch consumes. The stock that one unit of an option
 // consumes is under the option's negative number, see catalog.OptionLevel.
-func (l *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Line, error) {
+func (st *Store) Recipes(ctx context.Context, branch int64) (map[int64][]stock.Line, error) {
 	all := map[int64][]stock.Line{}
-	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
+	return all, sqldb.Each(ctx, st.db, func(rows sqldb.Rows) error {
 		var item int64
 		var line stock.Line
 		err := rows.Scan(&item, &line.Item, &line.Qty)

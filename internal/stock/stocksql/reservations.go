@@ -13,7 +13,8 @@ import (
 	"comanda/internal/uid"
 )
 
-// Limits of the group commit, the same as for orders.
+// Limits of the group commit, in commands. A batch is as large as one of orders. The queue is twice as long: it has room
+// for a command of each of 10,000 clients that send at the same time.
 const (
 	maxBatch = 512
 	maxQueue = 16_384

@@ -25,9 +25,9 @@ type Store struct {
 func New(db *sqldb.DB) *Store { return &Store{entries.On(db), db} }
 
 // Scopes returns the scopes from a business date on that the admission cache has served, with the epochs it must have.
-func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
+func (st *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string, error) {
 	all := map[stock.Scope]string{}
-	return all, sqldb.Each(ctx, l.db, func(rows sqldb.Rows) error {
+	return all, sqldb.Each(ctx, st.db, func(rows sqldb.Rows) error {
 		var s stock.Scope
 		var epoch string
 		err := rows.Scan(&s.Branch, &s.Date, &epoch)
@@ -38,13 +38,13 @@ func (l *Store) Scopes(ctx context.Context, from string) (map[stock.Scope]string
 
 // TombstoneProvisional writes RELEASED holds for provisional holds that timed out, unless their orders have committed
 // meanwhile, and returns the state of each.
-func (l *Store) TombstoneProvisional(
+func (st *Store) TombstoneProvisional(
 	ctx context.Context, provisional []stock.Hold, now time.Time,
 ) ([]stock.HoldState, error) {
 	if len(provisional) == 0 {
 		return nil, nil
 	}
-	_, err := l.db.Exec(ctx, stmt("hold_tombstone"), sqldb.NewRowSet(len(provisional)).
+	_, err := st.db.Exec(ctx, stmt("hold_tombstone"), sqldb.NewRowSet(len(provisional)).
 		Text("id", func(i int) string { return provisional[i].ID }).
 		Int("branch_id", func(i int) int64 { return provisional[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return provisional[i].Scope.Date }), now.UnixMilli())
@@ -55,12 +55,12 @@ func (l *Store) TombstoneProvisional(
 	for i, h := range provisional {
 		ids[i] = h.ID
 	}
-	return l.Holds(ctx, ids)
+	return st.Holds(ctx, ids)
 }
 
 // Holds returns the holds that exist.
-func (l *Store) Holds(ctx context.Context, ids []string) ([]stock.HoldState, error) {
-	return Holds(ctx, l.db, ids)
+func (st *Store) Holds(ctx context.Context, ids []string) ([]stock.HoldState, error) {
+	return Holds(ctx, st.db, ids)
 }
 
 //go:embed *.sql
@@ -73,8 +73,8 @@ var Statements = sqldb.Load(files)
 var stmt = Statements.Must
 
 // OverdueOrders returns the number of unpaid orders that hold units past their deadline, and the delay of the oldest.
-func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
-	pair, _, err := sqldb.One(ctx, l.db, sqldb.Pair, stmt("hold_late"), now.UnixMilli())
+func (st *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by time.Duration, err error) {
+	pair, _, err := sqldb.One(ctx, st.db, sqldb.Pair, stmt("hold_late"), now.UnixMilli())
 	if err != nil || pair[0] == 0 {
 		return pair[0], 0, err
 	}
@@ -82,8 +82,8 @@ func (l *Store) OverdueOrders(ctx context.Context, now time.Time) (n int64, by t
 }
 
 // LowItems returns, for each branch with stock items, how many are at or below their alarm threshold.
-func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
-	pairs, err := sqldb.Collect(ctx, l.db, sqldb.Pair, stmt("inventory_low"))
+func (st *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
+	pairs, err := sqldb.Collect(ctx, st.db, sqldb.Pair, stmt("inventory_low"))
 	low := make(map[int64]int64, len(pairs))
 	for _, p := range pairs {
 		low[p[0]] = p[1]
@@ -92,8 +92,8 @@ func (l *Store) LowItems(ctx context.Context) (map[int64]int64, error) {
 }
 
 // PurgeEarlyConfirms deletes early confirmations older than an instant, whose Try never came.
-func (l *Store) PurgeEarlyConfirms(ctx context.Context, before time.Time) error {
-	_, err := l.db.Exec(ctx, stmt("early_purge"), before.UnixMilli())
+func (st *Store) PurgeEarlyConfirms(ctx context.Context, before time.Time) error {
+	_, err := st.db.Exec(ctx, stmt("early_purge"), before.UnixMilli())
 	return err
 }
 
