@@ -58,8 +58,8 @@ func injected(name string, services []string) bool {
 	})
 }
 
-// unknown returns the error about a name that is no setting. It names the nearest setting if a few typing errors lead from
-// one to the other.
+// unknown returns the error about a name that is not a setting. It names the nearest setting if a few typing errors
+// lead from one to the other.
 func unknown(name string) error {
 	distance := func(s setting) int { return levenshtein.ComputeDistance(name, s.Name) }
 	best := slices.MinFunc(variables, func(a, b setting) int { return distance(a) - distance(b) })

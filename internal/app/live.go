@@ -30,7 +30,7 @@ func (k *Core) wireLive(reg prometheus.Registerer) {
 	k.SharedCarts.OnChange = k.Live.NotifyCart
 	k.Notices.OnChange = k.Live.NotifyReaders
 	k.Orders.CartOrdered = k.SharedCarts.Changed
-	// The streams of a closed visit follow its cart. They wake up, find that they have no access any more, and end.
+	// The streams of a closed visit follow its cart. They wake up, find that they no longer have access, and end.
 	k.Floor.OnClosed = func(branch int64, visits []string) {
 		for _, v := range visits {
 			k.SharedCarts.Changed(branch, v)

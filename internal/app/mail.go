@@ -66,7 +66,7 @@ func (k *Core) mailSender(ctx context.Context, branch int64) (typed.Mailbox, err
 				}
 			}
 			return typed.Mailbox{Name: cmp.Or(own.Name, b.Name), Address: own.Address}, nil
-		case !errors.Is(err, catalog.ErrBranch): // a branch that does not exist any more: the restaurant is the sender
+		case !errors.Is(err, catalog.ErrBranch): // a branch that no longer exists: the restaurant is the sender
 			return typed.Mailbox{}, err
 		}
 	}

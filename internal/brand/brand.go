@@ -115,7 +115,7 @@ func Parse(stored string) (b Brand, err error) {
 type Service struct {
 	Store  settings.Store
 	Images catalog.ImageStore
-	// Scale creates the sizes of an uploaded picture. It returns a fault if raw is no picture.
+	// Scale creates the sizes of an uploaded picture. It returns a fault if raw is not a picture.
 	Scale func(ctx context.Context, slot Slot, raw []byte) (catalog.Image, Picture, error)
 	// Changed is called after a commit, so that this process applies the change at once. Others poll.
 	Changed func(ctx context.Context) error

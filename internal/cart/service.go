@@ -179,8 +179,8 @@ func (r *recentCarts) put(c Cart) {
 	defer r.mu.Unlock()
 	known, ok := r.get(c.UserID)
 	switch {
-	// Ids increase, so a higher id belongs to a later cart, created after an order. ID 0 means that there is no cart
-	// any more.
+	// Ids increase, so a higher id belongs to a later cart, created after an order. ID 0 means that the cart is
+	// gone.
 	case ok && (known.ID > c.ID && c.ID != 0 || known.ID == c.ID && known.Version > c.Version):
 	case len(c.Lines) == 0:
 		r.evict(c.UserID)

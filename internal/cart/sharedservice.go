@@ -199,7 +199,7 @@ func (s *SharedService) view(ctx context.Context, g Guest, menu *catalog.LiveMen
 	return v, err
 }
 
-// configure adds the options of a line. A choice that the menu does not offer any more keeps no options and no price.
+// configure adds the options of a line. A choice that the menu no longer offers keeps no options and no price.
 func (i *SharedItem) configure(on catalog.Item, menu *catalog.LiveMenu) {
 	if c, err := on.Configure(catalog.DecodeOptions(i.Options), menu.Branch.Locales); err == nil {
 		i.Price, i.Configured = c.Price, c.Options

@@ -80,7 +80,7 @@ func newView(c Cart, b *catalog.LiveMenu, names map[int64]catalog.Texts, kinds .
 // toTakeAway are the kinds of orders that members make.
 var toTakeAway = []catalog.OrderKind{catalog.Delivery, catalog.PickUp}
 
-// configured returns the item priced with its options. If the menu does not offer them any more, the item is not
+// configured returns the item priced with its options. If the menu no longer offers them, the item is not
 // available. An option that cannot be ordered now makes it sold out.
 func (i Item) configured(on catalog.Item, b *catalog.LiveMenu) Item {
 	chosen := catalog.DecodeOptions(i.Options)

@@ -48,7 +48,7 @@ const (
 
 var diets = []Diet{Vegetarian, Vegan, Halal, Kosher}
 
-// forbidden has the allergens that a dish of a diet cannot contain. Traces of them are no contradiction.
+// forbidden has the allergens that a dish of a diet cannot contain. Traces of them are not a contradiction.
 var forbidden = map[Diet][]Allergen{
 	Vegetarian: {Crustaceans, Fish, Molluscs},
 	Vegan:      {Crustaceans, Egg, Fish, Milk, Molluscs},

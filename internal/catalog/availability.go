@@ -104,7 +104,7 @@ func (a *Availability) TakeOff(ctx context.Context, by authz.Actor, item int64, 
 	if err != nil {
 		return off, OffImpact{}, err
 	}
-	// Counted after the commit: no later order gets units, so the held units cannot rise any more.
+	// Counted after the commit: no later order gets units, so the held units can no longer rise.
 	impact, err := a.Counters.Impact(ctx, at, b.Calendar().BizDate(now), item)
 	return off, impact, err
 }

@@ -267,7 +267,7 @@ type ImageStore interface {
 // Images accepts images of dishes.
 type Images struct {
 	Store  ImageStore
-	Resize func(ctx context.Context, raw []byte) (Image, error) // returns a fault if raw is no image
+	Resize func(ctx context.Context, raw []byte) (Image, error) // returns a fault if raw is not an image
 	Now    func() time.Time
 }
 

@@ -249,7 +249,7 @@ type IndexEntry struct {
 // String returns the entry in the form of memos.
 func (e IndexEntry) String() string { return e.Index.Name + "=" + e.Value }
 
-// ParseEntry parses the result of String; ok is false for an index that the entity does not have (any more).
+// ParseEntry parses the result of String; ok is false for an index that the entity does not have, or no longer has.
 func (e *Entity) ParseEntry(text string) (entry IndexEntry, ok bool) {
 	name, value, _ := strings.Cut(text, "=")
 	x := e.Index(name)

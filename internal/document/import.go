@@ -351,7 +351,7 @@ func parseLine(text []byte) (*Entity, Record, error) {
 	}
 	e := ByName(l.Entity)
 	if e == nil {
-		return nil, Record{}, fmt.Errorf("%q is no entity", l.Entity)
+		return nil, Record{}, fmt.Errorf("%q is not an entity", l.Entity)
 	}
 	if e.ExportOnly {
 		return nil, Record{}, errExportOnly

@@ -19,7 +19,7 @@ func (e *Entity) parse(l exportLine) (Record, error) {
 	r := Record{ID: l.ID, Row: make([]Cell, len(e.Fields)), Members: map[string][]string{}}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(l.Document, &values); err != nil || values == nil {
-		return r, errors.New("the document is no object")
+		return r, errors.New("the document is not an object")
 	}
 	if len(l.Relations) > 0 {
 		if err := json.Unmarshal(l.Relations, &r.Members); err != nil {
@@ -102,7 +102,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	case Text, Localised:
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil || string(raw) == null {
-			return errors.New("it is no text")
+			return errors.New("it is not a text")
 		}
 		if strings.ContainsRune(s, 0) {
 			return errNUL
@@ -120,14 +120,14 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	case ID:
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil {
-			return errors.New("it is no id")
+			return errors.New("it is not an id")
 		}
 		c.N, err = parseID(s)
 	case Number:
 		c.N, err = strconv.ParseInt(string(raw), 10, 64)
 		switch least, most := f.Between[0], f.Between[1]; {
 		case err != nil:
-			err = errors.New("it is no whole number")
+			err = errors.New("it is not a whole number")
 		case least < most && (c.N < least || c.N > most):
 			err = fmt.Errorf("%d is not between %d and %d", c.N, least, most)
 		}
@@ -142,7 +142,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 	case Instant:
 		var at time.Time
 		if json.Unmarshal(raw, &at) != nil {
-			return errors.New("it is no instant")
+			return errors.New("it is not an instant")
 		}
 		c.N = at.UnixMilli()
 	case Members:
@@ -157,7 +157,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 func (c *Cell) parseObject(f Field, raw json.RawMessage) error {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object == nil {
-		return errors.New("it is no object")
+		return errors.New("it is not an object")
 	}
 	if text.EscapesNUL(raw) {
 		return errNUL
@@ -183,7 +183,7 @@ func cleanTexts(k text.Kind, raw json.RawMessage, object map[string]json.RawMess
 	for locale, value := range object {
 		var given string
 		if json.Unmarshal(value, &given) != nil {
-			return nil, fmt.Errorf("%s: it is no text", locale)
+			return nil, fmt.Errorf("%s: it is not a text", locale)
 		}
 		kept, err := k.Clean(given)
 		if err != nil {
@@ -209,7 +209,7 @@ var errNUL = errors.New("it has a character of code 0")
 func parseID(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n == math.MaxInt64 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("%q is no id", text)
+		return 0, fmt.Errorf("%q is not an id", text)
 	}
 	return n, nil
 }

@@ -63,7 +63,7 @@ var User = define(Entity{
 		Field{Name: "fraudFlags", Kind: Object, Null: true, Derived: true, OmitNull: true},
 		Field{Name: "profile", Kind: Object, Optional: true},
 		Field{Name: "registered", Kind: Flag, Optional: true},
-		// A login leaves the version, so two writers of one version may store different times. The sampler, the next
+		// A login does not change the version, so two writers of one version may store different times. The sampler, the next
 		// login and the daily comparison correct the older one.
 		Field{Name: "lastLogin", Kind: Instant, Null: true, Derived: true}),
 	Indexes: indexes{

@@ -274,7 +274,7 @@ func (v *Verifier) compareAgain(ctx context.Context, found []Difference) ([]Diff
 	return slices.DeleteFunc(found, func(d Difference) bool { return !slices.Contains(now, d) }), nil
 }
 
-// confirmOrphans removes differences that SQL implies by now, or that Redis does not have any more.
+// confirmOrphans removes differences that SQL implies by now, or that Redis no longer has.
 func confirmOrphans(ctx context.Context, source Source, w Walker, found []Difference) ([]Difference, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -382,7 +382,7 @@ func (d *DailyVerifier) RunOnce(ctx context.Context) error {
 		_ = d.Store.ReleaseVerification(ctx) // otherwise the claim ends by itself
 	}()
 	v, err := d.Verify(ctx)
-	// During a rebuild documents are missing, and that is no drift. The next round compares again.
+	// During a rebuild documents are missing, and that is not drift. The next round compares again.
 	if err != nil || d.Epoch() != epoch {
 		return err
 	}

@@ -129,7 +129,7 @@ func (s *installation) forgedToken(p *person) string {
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(p.access, ".")[1])
 	if err != nil || json.Unmarshal(payload, &problem) != nil {
-		s.t.Fatalf("%s is no token: %v", p.access, err)
+		s.t.Fatalf("%s is not a token: %v", p.access, err)
 	}
 	var user int64
 	testenv.Must(fmt.Sscan(p.id, &user))(s.t)

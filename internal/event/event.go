@@ -135,8 +135,8 @@ type Called struct {
 	Reason   string `json:"reason" enum:"BILL,HELP,WATER"`
 }
 
-// Payloads of inventory events. The reference specifies orderId, itemId and quantity (inventory-tcc.md); a reservation
-// has any number of items.
+// Payloads of inventory events. The reference documents specify orderId, itemId and quantity (inventory-tcc.md); a
+// reservation has any number of items.
 
 // ItemQuantity is a quantity of one stock item.
 type ItemQuantity struct {

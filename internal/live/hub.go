@@ -334,7 +334,7 @@ func read(text, self string) (m message, ok bool) {
 }
 
 // add appends ids, or sets Many if there would be too many. Once Many is set it stays set until the change is sent: the
-// ids that were dropped are not known any more.
+// ids that were dropped are no longer known.
 func (c *Change) add(orders []string) {
 	if c.Many = c.Many || len(c.Orders)+len(orders) > maxOrders; c.Many {
 		c.Orders = nil

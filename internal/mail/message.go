@@ -80,7 +80,7 @@ func (e *ReplyError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", e.Code, e.Enhanced))
 }
 
-// ErrObsolete reports that an e-mail is not true any more, such as a request to pay an order that was paid meanwhile. It
+// ErrObsolete reports that an e-mail is no longer true, such as a request to pay an order that was paid meanwhile. It
 // is deleted unsent, like an expired one (E1).
 var ErrObsolete = errors.New("mail: the e-mail is obsolete")
 
@@ -126,7 +126,7 @@ const AgainTTL = 24 * time.Hour
 
 // Faults of sending a message again.
 var (
-	ErrUnknown  = fault.New(fault.NotFound, "mail_not_found", "This e-mail is not in the list any more.")
+	ErrUnknown  = fault.New(fault.NotFound, "mail_not_found", "This e-mail is no longer in the list.")
 	ErrCodeLost = fault.New(fault.Conflict, "mail_code_lost",
 		"This e-mail had a code that has expired. The recipient must request a new code.")
 )

@@ -132,7 +132,7 @@ func (c TemplateData) lines(paragraph string) []line {
 	return seq.Map(strings.Split(paragraph, "\n"), func(s string) line { return line{s, slices.Contains(c.Links, s)} })
 }
 
-// rowsOf returns the function by which templates read lists. Lists are no fields, because a field that is missing is
+// rowsOf returns the function by which templates read lists. Lists are not fields, because a field that is missing is
 // empty only in a map of texts.
 func rowsOf(lists map[string][]map[string]string) text.FuncMap {
 	return text.FuncMap{"rows": func(list string) []map[string]string { return seq.Map(lists[list], cleaned) }}

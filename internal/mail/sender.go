@@ -44,7 +44,7 @@ type Sender struct {
 	From    func(ctx context.Context, branch int64) (text.Mailbox, error)
 	Decrypt func(fields map[string]string) (map[string]string, error) // decrypts encrypted fields; nil if there are none
 	// OrderContent returns the content of an e-mail about an order, as the order is now. It returns ErrObsolete for an
-	// e-mail that is not true any more and ErrRefused for one that never can be sent. Other errors delay all e-mails.
+	// e-mail that is no longer true and ErrRefused for one that can never be sent. Other errors delay all e-mails.
 	OrderContent func(ctx context.Context, q QueuedMessage) (TemplateData, error)
 	// MailingContent is OrderContent for MailingTemplates.
 	MailingContent func(ctx context.Context, q QueuedMessage) (TemplateData, error)

@@ -437,7 +437,7 @@ func TestStore_backlog(t *testing.T) {
 	})
 }
 
-// An e-mail about an order is filled from its order. One that is not true any more is deleted unsent (E1), and one whose
+// An e-mail about an order is filled from its order. One that is no longer true is deleted unsent (E1), and one whose
 // order cannot be read waits without losing an attempt (E2).
 func TestSender_orders(t *testing.T) {
 	each(t, func(h *env) {

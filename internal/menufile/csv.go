@@ -116,10 +116,10 @@ func checkEncoding(raw []byte, r *report) bool {
 	case looksUTF16(raw):
 		r.filef(Encoding, "The file seems to be in UTF-16. "+saveAsUTF8)
 	case bytes.IndexByte(raw, 0) >= 0:
-		r.filef(FileType, "This is no spreadsheet. Send a .csv, .xlsx or .zip file.")
+		r.filef(FileType, "This is not a spreadsheet. Send a .csv, .xlsx or .zip file.")
 	case !utf8.Valid(raw):
 		if hasControls(raw) {
-			r.filef(FileType, "This is no spreadsheet. Send a .csv, .xlsx or .zip file.")
+			r.filef(FileType, "This is not a spreadsheet. Send a .csv, .xlsx or .zip file.")
 			break
 		}
 		at := invalidAt(raw)

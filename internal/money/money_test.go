@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 		}
 		want, ok := new(big.Rat).SetString(s)
 		if !ok {
-			t.Fatalf("%s accepts %q, which is no number", c, s)
+			t.Fatalf("%s accepts %q, which is not a number", c, s)
 		}
 		got := big.NewRat(n, int64(math.Pow10(c.Decimals())))
 		if got.Cmp(want) != 0 || n < 0 || n > Max {

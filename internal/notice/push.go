@@ -103,10 +103,10 @@ const (
 	// SendTimeout bounds one delivery, from dialling to the answer.
 	SendTimeout = 10 * time.Second
 
-	pushBatch     = 16 // deliveries per claim, sent at the same time
-	pushLease     = time.Minute
-	settleTimeout = 5 * time.Second
-	maxRetryAfter = time.Hour
+	pushBatch     = 16              // deliveries per claim, sent at the same time
+	pushLease     = time.Minute     // then another process may claim the deliveries; far longer than SendTimeout
+	settleTimeout = 5 * time.Second // to record results while the process stops
+	maxRetryAfter = time.Hour       // longest wait that a push service can request
 )
 
 // retries spans fifty minutes, so that an overloaded push service gets the notice without an operator.
@@ -150,7 +150,7 @@ type PushStore interface {
 	RecordFailures(ctx context.Context, now time.Time, failures ...queue.Failure) error
 	// Subscription returns a browser whose login has not ended.
 	Subscription(ctx context.Context, id string, now time.Time) (s Subscription, found bool, err error)
-	// DeleteSubscription removes a browser that the push service does not know any more.
+	// DeleteSubscription removes a browser that the push service no longer knows.
 	DeleteSubscription(ctx context.Context, id string) error
 }
 

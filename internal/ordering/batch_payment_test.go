@@ -763,7 +763,7 @@ func TestBatch_refunds(t *testing.T) {
 		{"late money, sent", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING", ordering.RefundDue, 0, payment.RefundSending, true, nil},
 		{"late money, given back", "redirect:1 end:USER_CANCELED late:PAID byhand:SENDING sent:DONE", ordering.Refunded, 0, payment.RefundDone, true, nil},
 		{"late money, by hand", "redirect:1 end:USER_CANCELED late:PAID byhand:DONE", ordering.Refunded, 0, payment.RefundDone, true, nil},
-		{"late money is no order's", "redirect:1 end:USER_CANCELED late:PAID refund:1", ordering.RefundDue, 0, payment.RefundDue, false, ordering.ErrNotRefundable},
+		{"late money is not an order's", "redirect:1 end:USER_CANCELED late:PAID refund:1", ordering.RefundDue, 0, payment.RefundDue, false, ordering.ErrNotRefundable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPaymentStory(t, c.story)

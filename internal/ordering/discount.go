@@ -129,7 +129,7 @@ func (d *SetDiscount) decide(b *Batch) Result {
 	return Result{Order: *o, Changed: true}
 }
 
-// ended reports whether no money can move through an attempt any more.
+// ended reports whether money can no longer move through an attempt.
 func ended(s payment.State) bool {
 	return s == payment.Failed || s == payment.Canceled || s == payment.Paid
 }

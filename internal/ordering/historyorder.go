@@ -122,7 +122,7 @@ func (p *historyPass) branch(ctx context.Context, id string) (catalog.Branch, er
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return catalog.Branch{}, fmt.Errorf("branchId %q is no id", id)
+		return catalog.Branch{}, fmt.Errorf("branchId %q is not an id", id)
 	}
 	b, err := p.Branches.Branch(ctx, n)
 	if errors.Is(err, catalog.ErrBranch) {
@@ -157,7 +157,7 @@ func (p *historyPass) setDate(o *Order, h historyOrder, b catalog.Branch) error 
 	}
 	date, err := time.Parse(time.DateOnly, o.Scope.Date)
 	if err != nil {
-		return fmt.Errorf("bizDate %q is no date like 2026-02-26", o.Scope.Date)
+		return fmt.Errorf("bizDate %q is not a date like 2026-02-26", o.Scope.Date)
 	}
 	at, _ := time.Parse(time.DateOnly, own)
 	if days := date.Sub(at).Hours() / 24; days < -1 || days > 1 {
@@ -229,7 +229,7 @@ func setReceiver(o *Order, h historyOrder, _ catalog.Branch) error {
 	if h.UserID != "" {
 		id, err := strconv.ParseInt(h.UserID, 10, 64)
 		if err != nil || id <= 0 {
-			return fmt.Errorf("userId %q is no id", h.UserID)
+			return fmt.Errorf("userId %q is not an id", h.UserID)
 		}
 		o.UserID = id
 	}
@@ -252,10 +252,10 @@ func setReceiver(o *Order, h historyOrder, _ catalog.Branch) error {
 	}
 	var ok bool
 	if r.Phone, ok = account.NormalizePhone(h.ReceiverPhone); !ok && h.ReceiverPhone != "" {
-		return errors.New("receiverPhone is no telephone number")
+		return errors.New("receiverPhone is not a telephone number")
 	}
 	if r.Email, ok = account.NormalizeEmail(h.ReceiverEmail); !ok && h.ReceiverEmail != "" {
-		return errors.New("receiverEmail is no e-mail address")
+		return errors.New("receiverEmail is not an e-mail address")
 	}
 	return nil
 }

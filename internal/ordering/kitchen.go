@@ -221,7 +221,7 @@ func (b *Batch) stepTo(o *Order, to Status, by authz.Actor) {
 // Target implements Command.
 func (m *MarkItem) Target() string { return m.OrderID }
 
-// decide sets or removes the mark of one line. Setting a mark that is already set is no error, even with an old
+// decide sets or removes the mark of one line. Setting a mark that is already set is not an error, even with an old
 // version: another screen has set it.
 func (m *MarkItem) decide(b *Batch) Result {
 	o := b.Orders[m.OrderID]

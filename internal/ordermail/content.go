@@ -74,7 +74,7 @@ func ContentOf(
 	if o.Kind == ordering.PickUp {
 		f["address"] = info.Address
 	}
-	if k == Canceled || k == Expired || k == Refunded { // there is nothing to pick up or to deliver any more
+	if k == Canceled || k == Expired || k == Refunded { // nothing is left to pick up or to deliver
 		delete(f, "pickup")
 		delete(f, "delivery")
 	}

@@ -73,7 +73,7 @@ const (
 	RedisConsumer = "redis" // changes that the admission cache has rejected
 )
 
-// DeadLetter is a row or an event that is not tried any more, for operators. An event that failed at several consumers
+// DeadLetter is a row or an event that is no longer tried, for operators. An event that failed at several consumers
 // is one dead letter for each. All outbox tables share this view, so that the console and the command line list and
 // retry them in one way (decision 42).
 type DeadLetter struct {

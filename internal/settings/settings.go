@@ -115,7 +115,7 @@ func (s *Service) Load(ctx context.Context) (Values, error) {
 	return s.decrypt(rows), err
 }
 
-// decrypt decrypts the encrypted values of rows. Rows without a definition are no settings of this release: they
+// decrypt decrypts the encrypted values of rows. Rows without a definition are not settings of this release: they
 // belong to another package, or a newer release has written them.
 func (s *Service) decrypt(rows []Row) Values {
 	v := Values{ByName: make(map[string]string, len(rows)), Rest: map[string]string{}}

@@ -15,7 +15,7 @@ import (
 const (
 	writeTimeout     = 10 * time.Second // one transaction, its retries included
 	readTimeout      = 3 * time.Second  // one statement of ReadGroup
-	unavailableRetry = 2 * time.Second
+	unavailableRetry = 2 * time.Second  // after which a refused client may try again
 	maxRetries       = 3
 )
 

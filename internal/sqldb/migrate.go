@@ -210,8 +210,8 @@ func newestMigration() int64 {
 	return n
 }
 
-// Oldest supported versions. Before 3.51.3, SQLite can lose a WAL that is reset while two connections write. PostgreSQL
-// 14 is the oldest maintained version.
+// Oldest supported versions. Before 3.51.3, SQLite can lose a WAL that is reset while two connections write. Versions of
+// PostgreSQL before 14 receive no fixes.
 const (
 	leastSQLite   = "3.51.3"
 	leastPostgres = 140000

@@ -234,7 +234,7 @@ func split(text string) (pieces []piece, err error) {
 		}
 		rest := strings.TrimLeft(after, "0123456789")
 		n, err := strconv.Atoi(after[:len(after)-len(rest)])
-		if err != nil { // a "$" that is no parameter, as in a JSON path
+		if err != nil { // a "$" that is not a parameter, as in a JSON path
 			pieces, text = append(pieces, piece{text: before + "$"}), after
 			continue
 		}

@@ -74,7 +74,7 @@ func (e Entry) Member() string {
 	return strings.Join([]string{string(e.Kind), e.Hash, e.Dates.From, e.Dates.To}, "|")
 }
 
-// ParseMember is the inverse of Member; ok is false for a text that is no name.
+// ParseMember is the inverse of Member; ok is false for a text that is not a name.
 func ParseMember(f *keyspace.CacheFamily, scope int64, member string) (e Entry, ok bool) {
 	parts := strings.Split(member, "|")
 	if len(parts) != 4 {

@@ -43,7 +43,7 @@ func TestParseMailbox_any(t *testing.T) {
 			return
 		}
 		if a, err := mail.ParseAddress((&mail.Address{Name: m.Name, Address: m.Address}).String()); err != nil || a.Address != m.Address {
-			t.Fatalf("ParseMailbox(%q) = %+v, which is no address: %v", in, m, err)
+			t.Fatalf("ParseMailbox(%q) = %+v, which is not an address: %v", in, m, err)
 		}
 		if strings.ContainsAny(m.Name+m.Address, "\r\n\x00") || strings.ContainsAny(m.Address, " <>,") || m.Domain() == "" {
 			t.Fatalf("ParseMailbox(%q) = %+v, want no control character, and a domain", in, m)

@@ -5,7 +5,7 @@
 // compared, hashed or stored. Text that was stored before the rule existed stays unchanged; Printable cleans it for
 // printers.
 //
-// The profiles of RFC 8264 (golang.org/x/text/secure/precis) are no substitute: they refuse most emoji, which contain
+// The profiles of RFC 8264 (golang.org/x/text/secure/precis) are not a substitute: they refuse most emoji, which contain
 // variation selectors, joiners and tags, and all letters newer than their tables (decision 38).
 package text
 

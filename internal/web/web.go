@@ -218,7 +218,7 @@ func (a *App) Register(api *httpapi.API) {
 		api.Handle(httpapi.Route{Pattern: pattern, Policy: httpapi.Public, Handler: guest})
 	}
 	api.Handle(httpapi.Route{Pattern: "GET /app/{path...}", Policy: httpapi.Public, Handler: a.orElse(guest)})
-	// Below one folder, which is the scope of the console's service worker.
+	// All routes of the console are in one folder, which is the scope of its service worker.
 	toConsole := http.RedirectHandler(ConsolePath, http.StatusPermanentRedirect)
 	api.Handle(httpapi.Route{Pattern: "GET /console", Policy: httpapi.Public, Handler: toConsole})
 	api.Handle(httpapi.Route{Pattern: "GET /console/{path...}", Policy: httpapi.Public, Handler: a.orElse(console)})

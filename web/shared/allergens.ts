@@ -88,7 +88,7 @@ export function marksOf(sum: Sum, wishes: Wishes): Marks {
     contains,
     mayContain: sum.mayContain.filter((code) => wishes.without.includes(code)),
     notDiets: wishes.diets.filter((diet) => !suitsDiet(sum.diets, diet)),
-    // What contains a named allergen is no question any more, unless there are others.
+    // A dish that contains a named allergen needs no question, unless other allergens are open.
     ask: !sum.known && wishes.without.length > contains.length,
   }
 }

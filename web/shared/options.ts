@@ -177,7 +177,7 @@ export function missingGroup(groups: readonly OptionGroup[] | null | undefined, 
 /** Why a line's choices cannot be ordered from the current menu. */
 export interface ChoiceProblem {
   code: 'gone' | 'soldOut' | 'changed'
-  names: string[] // of the options, or of the group; empty if a server does not know them any more
+  names: string[] // of the options, or of the group; empty if the server no longer knows them
 }
 
 /** The reason why the choices of a line cannot be ordered; undefined if they can. */

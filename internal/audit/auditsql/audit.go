@@ -133,7 +133,7 @@ func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, 
 		if kind, id, ok := strings.Cut(s, ":"); ok {
 			num, err := strconv.ParseInt(id, 10, 64)
 			if err != nil {
-				num = 0 // an id that is no number; no row has 0
+				num = 0 // an id that is not a number; no row has 0
 			}
 			refs = append(refs, ref{kind, id, num})
 		}

@@ -197,9 +197,9 @@ type cartOption struct {
 // ShownOption is an option with its current name and price. It is exported because huma only reads exported embedded
 // fields.
 type ShownOption struct {
-	GroupID  *string `json:"groupId" doc:"null if the menu does not offer the line's options any more."`
+	GroupID  *string `json:"groupId" doc:"null if the menu no longer offers the line's options."`
 	OptionID string  `json:"optionId"`
-	Name     string  `json:"name" doc:"Empty if the menu does not offer the line's options any more."`
+	Name     string  `json:"name" doc:"Empty if the menu no longer offers the line's options."`
 	Qty      int64   `json:"qty" doc:"In one unit of the dish, or of the option above."`
 	Price    int64   `json:"price" doc:"Price of one on the menu, before free units and credits."`
 }

@@ -165,7 +165,7 @@ func QueueShared(tx sqldb.Tx, drafts map[string]*cart.SharedDraft) {
 // maxPurged bounds the carts that one transaction deletes, so that it holds their locks for a short time.
 const maxPurged = 200
 
-// PurgeShared deletes the carts of visits that were closed before an instant, which guests may not read any more.
+// PurgeShared deletes the carts of visits that were closed before an instant, which guests may no longer read.
 func (s *Store) PurgeShared(ctx context.Context, closedBefore time.Time) error {
 	for {
 		var over []string

@@ -56,7 +56,7 @@ type write struct {
 	entries string                // its index entries as text
 	shown   bool                  // its JSON shows exactly these entries
 	listed  bool                  // the list of all had it before BEGIN
-	removed []document.IndexEntry // entries that it does not have any more
+	removed []document.IndexEntry // entries that it no longer has
 	dropped bool                  // Redis has a newer version
 }
 
@@ -433,6 +433,6 @@ func (s *Store) Remove(ctx context.Context, found []document.Difference) error {
 			o.entry(d.Ref, d.Entry, false)
 		}
 	}
-	_, err := s.lenient(ctx, o.commands()) // lenient, because nothing has to be removed from a key that is no set
+	_, err := s.lenient(ctx, o.commands()) // lenient, because nothing has to be removed from a key that is not a set
 	return err
 }

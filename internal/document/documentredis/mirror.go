@@ -220,7 +220,7 @@ func (s *Store) Counter(ctx context.Context, e *document.Entity) (int64, error) 
 	if err != nil || !found {
 		return 0, err
 	}
-	n, _ := strconv.ParseInt(text, 10, 64) // a value that is no number counts as too low
+	n, _ := strconv.ParseInt(text, 10, 64) // a value that is not a number counts as too low
 	return n, nil
 }
 

@@ -143,7 +143,7 @@ func TestReader_repairs(t *testing.T) {
 		"index lost":                       {[][]string{{"DEL", email}}, byEmail, map[string]string{email: "456"}},
 		"index leads to another":           {[][]string{{"SET", email, "457"}}, byEmail, map[string]string{email: "456"}},
 		"index without a document":         {[][]string{{"SET", email, "999"}}, byEmail, map[string]string{email: "456"}},
-		"index leads to what is no id":     {[][]string{{"SET", email, "x y"}}, byEmail, map[string]string{email: "456"}},
+		"index leads to what is not an id": {[][]string{{"SET", email, "x y"}}, byEmail, map[string]string{email: "456"}},
 		"index of another type":            {[][]string{{"DEL", email}, {"SADD", email, "x"}}, byEmail, map[string]string{email: "456"}},
 		"document no longer has the value": {[][]string{{"SET", "user:456", `{"id":"456","email":"x","version":1}`}}, byEmail, map[string]string{email: "456"}},
 	}

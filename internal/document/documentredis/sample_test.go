@@ -151,7 +151,7 @@ func TestSampler_overwritten_loss(t *testing.T) {
 			r.wantClean(t)
 			w.pass(t)
 			w.wantNothingLost(t)
-			testenv.NoError(t, c.change(1)) // with the memo, the next change is no loss
+			testenv.NoError(t, c.change(1)) // with the memo, the next change is not a loss
 			r.project(t)
 			w.wantNothingLost(t)
 		}

@@ -222,7 +222,7 @@ func parseMemo(e *document.Entity, text string) (m memo, ok bool) {
 	}
 	head, lines, _ := strings.Cut(text, "\n")
 	version, dead := strings.CutSuffix(head, " x")
-	m.version, _ = strconv.ParseInt(version, 10, 64) // text that is no number counts as older than any version
+	m.version, _ = strconv.ParseInt(version, 10, 64) // text that is not a number counts as older than any version
 	m.dead, m.entries = dead, parseEntries(e, lines)
 	return m, true
 }

@@ -32,11 +32,11 @@ var planted = []struct {
 	{"document lost", document.Missing, [][]string{{"DEL", "user:456"}}, "user:456 (user:456)"},
 	{"document of an older version", document.Stale, [][]string{{"SET", "user:456", `{"id":"456","version":0}`}}, "user:456 (user:456)"},
 	{"document changed by hand", document.Differs, [][]string{{"SET", "user:456", `{"id":"456","version":1}`}}, "user:456 (user:456)"},
-	{"document that is no document", document.Differs, [][]string{{"SET", "dish:789", "pho"}}, "dish:789 (dish:789)"},
+	{"document that is not a document", document.Differs, [][]string{{"SET", "dish:789", "pho"}}, "dish:789 (dish:789)"},
 	{"memo lost", document.MemoWrong, [][]string{{"DEL", "memo:{user:456}"}}, "user:456 (memo:{user:456})"},
 	{"memo without an entry", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "1"}}, "cart:123 (memo:{cart:123})"},
 	{"memo of a deletion", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "1 x"}}, "cart:123 (memo:{cart:123})"},
-	{"memo that is no memo", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "what"}}, "cart:123 (memo:{cart:123})"},
+	{"memo that is not a memo", document.MemoWrong, [][]string{{"SET", "memo:{cart:123}", "what"}}, "cart:123 (memo:{cart:123})"},
 	{
 		"unique index lost", document.EntryMissing, [][]string{{"DEL", "user:index:email:user@example.com"}},
 		"user:456 (user:index:email:user@example.com)",
@@ -51,7 +51,7 @@ var planted = []struct {
 	{"not in the list", document.ListMissing, [][]string{{"SREM", "permission:list", "2"}}, "permission:2 (permission:list)"},
 	{"counter lost", document.CounterLow, [][]string{{"DEL", "user:counter"}}, "user:456 (user:counter)"},
 	{"counter set back", document.CounterLow, [][]string{{"SET", "dish:counter", "789"}}, "dish:790 (dish:counter)"},
-	{"counter that is no number", document.CounterLow, [][]string{{"SET", "orderDetail:counter", "two"}}, "orderDetail:2 (orderDetail:counter)"},
+	{"counter that is not a number", document.CounterLow, [][]string{{"SET", "orderDetail:counter", "two"}}, "orderDetail:2 (orderDetail:counter)"},
 	{"document without a row", document.OrphanDocument, [][]string{{"SET", "user:999", `{"id":"999","version":1}`}}, "user:999 (user:999)"},
 	{"memo without a row", document.OrphanMemo, [][]string{{"SET", "memo:{user:999}", "1\nemail=x@example.com"}}, "user:999 (memo:{user:999})"},
 	{

@@ -1,5 +1,5 @@
 -- name: outbox_deadline_move
--- Moves the claims of rows that a projector is writing; 0 is no claim.
+-- Moves the claims of rows that a projector is writing; 0 is not a claim.
 UPDATE document_outbox SET claimed_until = claimed_until + $1 WHERE claimed_until > 0
 
 -- name: outbox_discard

@@ -206,7 +206,7 @@ func (r *Relay) measure(ctx context.Context) {
 	}
 	r.metrics.pending.Set(float64(s.Pending))
 	r.metrics.oldest.Set(s.OldestAgeSeconds)
-	// A consumer whose dead letters are all replayed has no row any more; its series must not keep the old number.
+	// A consumer whose dead letters are all replayed no longer has a row; its series must not keep the old number.
 	r.metrics.letters.Reset()
 	for _, c := range s.Dead {
 		r.metrics.letters.WithLabelValues(c.Consumer).Set(float64(c.Letters))

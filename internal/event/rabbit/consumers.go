@@ -164,7 +164,7 @@ func (c *Consumers) waiting(ctx context.Context, s *session, subs []*subscriptio
 const handleTimeout = 30 * time.Second
 
 // databasePause is the pause before messages are retried while the database is unavailable. Such failures are not
-// counted as attempts, so no event dies while the database is away.
+// counted as attempts, so no event becomes a dead letter while the database is unavailable.
 const databasePause = time.Second
 
 // receive applies a batch through the inbox and returns one outcome per message.

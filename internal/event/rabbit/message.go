@@ -20,7 +20,7 @@ import (
 
 const contentJSON = "application/json"
 
-// Message headers. The reference specifies aggregate_id and event_type (inventory-tcc.md, event publisher).
+// Message headers. The reference documents specify aggregate_id and event_type (inventory-tcc.md, event publisher).
 const (
 	headerType        = "event_type"
 	headerAggregate   = "aggregate"

@@ -56,7 +56,7 @@ func (s *Store) Peek(ctx context.Context, p *limit.Policy, subject string, now t
 	if err != nil {
 		return limit.Result{}, err
 	}
-	tat, _ := strconv.ParseInt(text, 10, 64) // a value that is no number counts as unused
+	tat, _ := strconv.ParseInt(text, 10, 64) // a value that is not a number counts as unused
 	return p.Peek(tat, now.UnixMilli()), nil
 }
 

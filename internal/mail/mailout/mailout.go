@@ -164,7 +164,7 @@ func parseFrom(from string) (fromAddress, error) {
 func (s fromAddress) compose(m mail.Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err != nil || to.Address != m.To {
-		return nil, fmt.Errorf("%w: the recipient is no address", mail.ErrRefused)
+		return nil, fmt.Errorf("%w: the recipient is not an address", mail.ErrRefused)
 	}
 	from := text.Mailbox{Name: cmp.Or(m.From.Name, s.Name), Address: cmp.Or(m.From.Address, s.Address)}
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())

@@ -127,7 +127,7 @@ func insert(ctx context.Context, tx sqldb.Tx, all []notice.UserNotice) ([]string
 type target struct{ notice, subscription, locale string }
 
 // deliver queues the delivery of notices to the browsers of their audiences. An event that was consumed so late that
-// its notice is of no use any more is not delivered.
+// its notice is no longer useful is not delivered.
 func deliver(ctx context.Context, tx sqldb.Tx, found []notice.UserNotice, now time.Time) error {
 	byID := map[string]notice.UserNotice{}
 	for _, n := range found {

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/text"
 )
 
-// errFeedEnded ends a screen's stream whose branch cannot be read any more.
+// errFeedEnded ends a screen's stream whose branch can no longer be read.
 var errFeedEnded = errors.New("orderinghttp: the branch's board has ended")
 
 // Board registers the kitchen board's routes: one read and one event stream.

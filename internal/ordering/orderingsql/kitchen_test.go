@@ -237,7 +237,7 @@ func TestLedger_bumpRace(t *testing.T) {
 		o := do(orderingtest.Pay(id, now))
 		for _, kind := range []ordering.StepKind{ordering.Accept, ordering.Start, ordering.Done, ordering.Serve, ordering.Recall, ordering.Recall} {
 			seen := o.Version
-			if kind != ordering.Recall { // a step that is already done is no conflict
+			if kind != ordering.Recall { // a step that is already done is not a conflict
 				seen = 0
 			}
 			changed, unchanged, refused := storm(t, ledgers, step(id, kind, seen))

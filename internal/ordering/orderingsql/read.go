@@ -220,7 +220,7 @@ func (s *Orders) total(ctx context.Context, f ordering.OrderFilter, count *sqldb
 		search = *f.Search
 	}
 	searched := f.Search != nil
-	f.Limit, f.Offset, f.Search = 0, 0, nil // the total is the same on every page, and a pointer is no content
+	f.Limit, f.Offset, f.Search = 0, 0, nil // the total is the same on every page; a pointer would be printed as an address
 	// %#v quotes texts, so that no two filters have one name.
 	e := tagcache.NewEntry(tagcache.Orders, tagcache.Count, f.Branch, dates, fmt.Sprintf("%#v %t %#v", f, searched, search))
 	return tagcache.Value(ctx, s.Counts, e, life, func(ctx context.Context) (int64, error) {

@@ -4194,9 +4194,9 @@ export interface components {
             total: number;
         };
         CartOption: {
-            /** @description null if the menu does not offer the line's options any more. */
+            /** @description null if the menu no longer offers the line's options. */
             groupId: string | null;
-            /** @description Empty if the menu does not offer the line's options any more. */
+            /** @description Empty if the menu no longer offers the line's options. */
             name: string;
             optionId: string;
             options?: components["schemas"]["CartShownOption"][];
@@ -4241,9 +4241,9 @@ export interface components {
             version: number;
         };
         CartShownOption: {
-            /** @description null if the menu does not offer the line's options any more. */
+            /** @description null if the menu no longer offers the line's options. */
             groupId: string | null;
-            /** @description Empty if the menu does not offer the line's options any more. */
+            /** @description Empty if the menu no longer offers the line's options. */
             name: string;
             optionId: string;
             /**

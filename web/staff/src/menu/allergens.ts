@@ -29,7 +29,7 @@ export function changedDeclaration(before: Declaration, after: Declaration): { a
   }
 }
 
-/** A declaration after an edit: an allergen that is contained is no trace, and a list of allergens is a declaration. */
+/** A declaration after an edit: an allergen that is contained is not a trace, and a list of allergens is a declaration. */
 export function edited(d: Declaration, change: Partial<Declaration>): Declaration {
   const next = { ...d, ...change }
   if (change.declared === false) return { ...next, contains: [], mayContain: [] }

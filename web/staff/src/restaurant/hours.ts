@@ -52,7 +52,7 @@ export function draftOf(h: Hours): Draft {
   return { ...weekOf(h.weekly), exceptions: (h.exceptions ?? []).map((e) => ({ date: e.date, note: e.note ?? '', periods: copied(e.periods) })) }
 }
 
-/** The hours to store. Dates in the past have no effect any more. */
+/** The hours to store. Dates in the past no longer have an effect. */
 export function hoursOf(d: Draft, today: string): Hours {
   const exceptions = d.exceptions
     .filter((e) => e.date >= today)

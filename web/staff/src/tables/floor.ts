@@ -22,7 +22,7 @@ export function stateOf(t: Table, late = false): State {
   return t.visit.unpaid > 0 ? 'unpaid' : 'seated'
 }
 
-/** The ids of the tables with a late ticket. A label is no identity: another table may get it before the next answer. */
+/** The ids of the tables with a late ticket. A label is not an identity: another table may get it before the next answer. */
 export function lateTables(board: Pick<Board, 'tickets' | 'thresholds' | 'now'>): Set<string> {
   const late = lateTickets(board.tickets, board.thresholds, Date.parse(board.now))
   return new Set(late.map((ticket) => ticket.tableId).filter((id) => id !== ''))
