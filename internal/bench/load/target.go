@@ -132,9 +132,9 @@ func (c *conn) close() {
 	}
 }
 
-// ask sends a request and reads the response to its end. After an error the connection must not be used again: a late
+// send sends a request and reads the response to its end. After an error the connection must not be used again: a late
 // response could be taken for that of the next request.
-func (c *conn) ask(request []byte) (answer, error) {
+func (c *conn) send(request []byte) (answer, error) {
 	if c.net == nil {
 		return answer{}, net.ErrClosed
 	}

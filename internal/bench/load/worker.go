@@ -41,7 +41,7 @@ func (w *worker) runUnpaced(ctx context.Context) {
 		if !begin.Before(w.until) {
 			return
 		}
-		failed = w.ask(ctx, begin, failed)
+		failed = w.sendNext(ctx, begin, failed)
 	}
 }
 
@@ -58,7 +58,7 @@ func (w *worker) runPaced(ctx context.Context, begin time.Time) {
 		if !time.Now().Before(w.giveUp) || !sleepUntil(ctx, due) {
 			break
 		}
-		failed = w.ask(ctx, due, failed)
+		failed = w.sendNext(ctx, due, failed)
 	}
 	if ctx.Err() == nil && w.spent.IsZero() {
 		w.neverSent(due, each)
@@ -96,15 +96,15 @@ func sleepUntil(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// ask sends the next request and counts its outcome, measured from begin. It returns the number of consecutive requests
+// sendNext sends the next request and counts its outcome, measured from begin. It returns the number of consecutive requests
 // without a working connection, and redials when the worker must stop.
-func (w *worker) ask(ctx context.Context, begin time.Time, failed int) int {
+func (w *worker) sendNext(ctx context.Context, begin time.Time, failed int) int {
 	request := w.next()
 	if request == nil {
 		w.spent = begin
 		return redials
 	}
-	a, err := w.conn.ask(request)
+	a, err := w.conn.send(request)
 	end := time.Now()
 	switch {
 	case ctx.Err() != nil:

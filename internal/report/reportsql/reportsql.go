@@ -20,8 +20,8 @@ type Store struct{ db *sqldb.DB }
 // New returns a Store.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
-// ask runs a statement whose only input is a span.
-func ask[T any](
+// querySpan runs a statement whose only input is a span.
+func querySpan[T any](
 	ctx context.Context, b *Store, q *sqldb.Stmt, s report.Span, scan func(sqldb.Rows) (T, error), more ...any,
 ) ([]T, error) {
 	return sqldb.Collect(ctx, b.db, scan, q, append([]any{s.Branch.ID, s.From, s.To}, more...)...)
@@ -33,7 +33,7 @@ func (st *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, st, stmt("sales_cells"), s, sqldb.Row(func(c *report.Cell) []any {
+	return querySpan(ctx, st, stmt("sales_cells"), s, sqldb.Row(func(c *report.Cell) []any {
 		return []any{&c.Weekday, &c.Hour, &c.Placed, &c.Sales, &c.Gross}
 	}), sqldb.NewRowSet(len(all)).
 		Int("starts", func(i int) int64 { return all[i].Start }).
@@ -43,7 +43,7 @@ func (st *Store) Cells(ctx context.Context, s report.Span) ([]report.Cell, error
 
 // Days implements report.Store.
 func (st *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) {
-	return ask(ctx, st, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
+	return querySpan(ctx, st, stmt("sales_days"), s, func(r sqldb.Rows) (d report.Day, err error) {
 		err = r.Scan(&d.Date, &d.Placed, &d.Sales, &d.Canceled, &d.Gross, &d.Refunded)
 		// Open is the rest of the orders and not counted separately, so that R1 holds by construction.
 		d.Open = d.Placed - d.Sales - d.Canceled
@@ -53,14 +53,14 @@ func (st *Store) Days(ctx context.Context, s report.Span) ([]report.Day, error) 
 
 // Dishes implements report.Store.
 func (st *Store) Dishes(ctx context.Context, s report.Span) ([]report.Dish, error) {
-	return ask(ctx, st, stmt("dish_sales"), s, sqldb.Row(func(d *report.Dish) []any {
+	return querySpan(ctx, st, stmt("dish_sales"), s, sqldb.Row(func(d *report.Dish) []any {
 		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Qty, &d.Gross}
 	}))
 }
 
 // Options implements report.Store. It counts in Go: engines read JSON differently.
 func (st *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSale, error) {
-	sales, err := ask(ctx, st, stmt("configured_sales"), s, sqldb.Row(func(c *report.ConfiguredSale) []any {
+	sales, err := querySpan(ctx, st, stmt("configured_sales"), s, sqldb.Row(func(c *report.ConfiguredSale) []any {
 		return []any{&c.DishID, sqldb.JSON(&c.Dish), &c.Options, &c.Qty}
 	}))
 	if err != nil {
@@ -79,13 +79,13 @@ func (st *Store) Options(ctx context.Context, s report.Span) ([]report.OptionSal
 
 // Quotas implements report.Store. It reads the options of combos in Go, as Options does.
 func (st *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, error) {
-	all, err := ask(ctx, st, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
+	all, err := querySpan(ctx, st, stmt("quota_days"), s, sqldb.Row(func(q *report.Quota) []any {
 		return []any{&q.Date, &q.ItemID, sqldb.JSON(&q.Names), &q.Cap, &q.Held, &q.Sold, sqldb.Time(&q.LastUnit), &q.Off}
 	}), s.Branch.Calendar().BizDate(st.db.Now()))
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	combos, err := ask(ctx, st, stmt("combo_orders"), s, sqldb.Row(func(c *report.ComboOrder) []any {
+	combos, err := querySpan(ctx, st, stmt("combo_orders"), s, sqldb.Row(func(c *report.ComboOrder) []any {
 		return []any{&c.Date, &c.Options, sqldb.Time(&c.At)}
 	}))
 	return report.WithCombos(all, combos), err
@@ -93,7 +93,7 @@ func (st *Store) Quotas(ctx context.Context, s report.Span) ([]report.Quota, err
 
 // Interest implements report.InterestStore.
 func (st *Store) Interest(ctx context.Context, s report.Span) ([]report.DishInterest, error) {
-	return ask(ctx, st, stmt("dish_interest"), s, sqldb.Row(func(d *report.DishInterest) []any {
+	return querySpan(ctx, st, stmt("dish_interest"), s, sqldb.Row(func(d *report.DishInterest) []any {
 		return []any{&d.ID, sqldb.JSON(&d.Names), &d.Viewed, &d.Added, &d.Orders}
 	}))
 }
@@ -105,7 +105,7 @@ func (st *Store) Pages(ctx context.Context, s report.Span) (map[string]int64, er
 
 // Carts implements report.InterestStore.
 func (st *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, error) {
-	return ask(ctx, st, stmt("cart_days"), s, func(r sqldb.Rows) (d report.CartDay, err error) {
+	return querySpan(ctx, st, stmt("cart_days"), s, func(r sqldb.Rows) (d report.CartDay, err error) {
 		err = r.Scan(&d.Date, &d.Begun, &d.Ordered, &d.Abandoned)
 		// Open is the rest, so that the three add up by construction.
 		d.Open = d.Begun - d.Ordered - d.Abandoned
@@ -115,7 +115,7 @@ func (st *Store) Carts(ctx context.Context, s report.Span) ([]report.CartDay, er
 
 // Searches implements report.InterestStore.
 func (st *Store) Searches(ctx context.Context, s report.Span, limit int) ([]report.Searched, error) {
-	return ask(ctx, st, stmt("searched_texts"), s, sqldb.Row(func(d *report.Searched) []any {
+	return querySpan(ctx, st, stmt("searched_texts"), s, sqldb.Row(func(d *report.Searched) []any {
 		return []any{&d.Text, &d.Searches, &d.Missed}
 	}), limit)
 }
@@ -152,14 +152,14 @@ func (st *Store) Taxes(ctx context.Context, s report.Span) (*report.TaxBook, err
 
 // Tickets implements report.Store.
 func (st *Store) Tickets(ctx context.Context, s report.Span) ([]report.Ticket, error) {
-	return ask(ctx, st, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
+	return querySpan(ctx, st, stmt("ticket_times"), s, sqldb.Row(func(t *report.Ticket) []any {
 		return []any{&t.Date, &t.Paid, &t.Accepted, &t.Ready, &t.Served}
 	}))
 }
 
 // Attempts implements report.Store.
 func (st *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts, error) {
-	return ask(ctx, st, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
+	return querySpan(ctx, st, stmt("payment_attempts"), s, sqldb.Row(func(a *report.Attempts) []any {
 		return []any{&a.Method, &a.State, &a.Number, &a.Amount}
 	}))
 }
@@ -168,7 +168,7 @@ func (st *Store) Attempts(ctx context.Context, s report.Span) ([]report.Attempts
 // parsed and counted here.
 func (st *Store) Failures(ctx context.Context, s report.Span, most int) ([]report.Failures, error) {
 	counts := map[report.Failures]int64{}
-	_, err := ask(ctx, st, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
+	_, err := querySpan(ctx, st, stmt("payment_failures"), s, func(r sqldb.Rows) (struct{}, error) {
 		var f report.Failures
 		var raw string
 		err := r.Scan(&f.Method, &f.Result, &raw)
@@ -194,14 +194,14 @@ func (st *Store) Failures(ctx context.Context, s report.Span, most int) ([]repor
 
 // Refunds implements report.Store.
 func (st *Store) Refunds(ctx context.Context, s report.Span) ([]report.Refunds, error) {
-	return ask(ctx, st, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
+	return querySpan(ctx, st, stmt("refund_days"), s, sqldb.Row(func(f *report.Refunds) []any {
 		return []any{&f.Date, &f.Method, &f.Reason, &f.State, &f.Number, &f.Amount}
 	}))
 }
 
 // Ended implements report.Store.
 func (st *Store) Ended(ctx context.Context, s report.Span) ([]report.Ended, error) {
-	return ask(ctx, st, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
+	return querySpan(ctx, st, stmt("ended_days"), s, sqldb.Row(func(e *report.Ended) []any {
 		return []any{&e.Date, &e.Reason, &e.Orders, &e.Amount, &e.Abandoned, &e.AbandonedAmount}
 	}))
 }

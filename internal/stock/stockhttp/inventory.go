@@ -25,7 +25,7 @@ func Inventory(a *httpapi.API, services Services) {
 	s := inventoryRoutes{services}
 	ops := a.Operations("Inventory", httpapi.Staff)
 	httpapi.Register(ops, "inventory-look", "GET /inventory",
-		"View the available quantities of many items, at most a minute old", s.look)
+		"View the available quantities of many items, at most a minute old", s.levels)
 	httpapi.Register(ops, "inventory-get", "GET /inventory/{itemId}",
 		"View the exact available quantity of an item", s.level)
 	httpapi.Register(ops, "inventory-set", "PUT /inventory/{itemId}",
@@ -81,7 +81,7 @@ func (s inventoryRoutes) set(ctx context.Context, in *setIn) (level, error) {
 	return levelOf(s.Items.SetAvailable(ctx, authz.ActorOf(ctx), branch, in.ItemID, in.Body.Available))
 }
 
-type lookIn struct {
+type levelsInput struct {
 	BranchID string   `query:"branchId" pattern:"^([1-9][0-9]{0,17})?$" doc:"May be omitted if there is only one branch."`
 	ItemID   []string `query:"itemId,explode" text:"exact" minItems:"1" maxItems:"100" required:"true"`
 }
@@ -96,9 +96,9 @@ type levelSnapshots struct {
 	Items []levelSnapshot `json:"items" doc:"The existing items, in the order of the request."`
 }
 
-// look returns the available units of many items. The units may be a minute old, so callers that sell use the exact
+// levels returns the available units of many items. The units may be a minute old, so callers that sell use the exact
 // level or reserve.
-func (s inventoryRoutes) look(ctx context.Context, in *lookIn) (levelSnapshots, error) {
+func (s inventoryRoutes) levels(ctx context.Context, in *levelsInput) (levelSnapshots, error) {
 	actor := authz.ActorOf(ctx)
 	branch, err := s.Items.ResolveBranch(ctx, actor, httpapi.IDOf(in.BranchID))
 	if err != nil {
