@@ -30,7 +30,6 @@ type listedAccount struct {
 // TestReference_accounts goes through the rows of user-store.md (002) and redis-key-naming.md (001) about accounts: each is read
 // by the person whom it is for, in another process than the one that has changed it, and in Redis.
 func TestReference_accounts(t *testing.T) {
-	t.Parallel()
 	redis := testenv.RedisServer(t)
 	a, b := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	a.createUsers()
@@ -128,7 +127,6 @@ func TestReference_accounts(t *testing.T) {
 
 // TestReference_redis goes through the rows of restaurant-redis.md (000) about watching Redis.
 func TestReference_redis(t *testing.T) {
-	t.Parallel()
 	redis := testenv.RedisServer(t)
 	a, _ := twoProcesses(t, seldom, redis.Addr(), redis.Addr())
 	a.createUsers()

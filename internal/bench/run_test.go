@@ -21,6 +21,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) *testServer{
 		"embedded": func(t *testing.T) *testServer { return open(t, sqldbtest.SQLiteURL(t), "", ordering.Limits{}) },
 		"services": func(t *testing.T) *testServer {

@@ -56,7 +56,7 @@ test('a member agrees to news, and a link that is not whole says so', async ({ p
   await page.setViewportSize(sizes.phone)
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
   await expect(page.getByRole('alert')).toHaveText('This link doesn’t work. You can unsubscribe in your account.')
-  await expect(page.getByRole('link', { name: 'My account' })).toHaveAttribute('href', '/shop/account')
+  await expect(page.getByRole('main').getByRole('link', { name: 'My account' })).toHaveAttribute('href', '/shop/account')
   await checkAccessibility(page, 'unsubscribing')
 })
 

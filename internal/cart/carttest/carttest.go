@@ -127,19 +127,19 @@ func (f *Fixture) publish(t testing.TB, change string, args ...any) {
 
 // SplitMenus makes the menu one for delivery, and publishes another one for pick-up with some of its dishes at a price. It
 // returns the items of the new menu, which have a daily quota.
-func (h *Fixture) SplitMenus(t testing.TB, price, quota int64, dishes ...int64) (items []int64) {
+func (f *Fixture) SplitMenus(t testing.TB, price, quota int64, dishes ...int64) (items []int64) {
 	t.Helper()
 	const first = 5000 // id of the menu, of its version and, increased, of its items
-	h.run(t, "menu_kinds", h.Branch, `{"kinds":["DELIVERY"]}`)
-	h.run(t, "menu", first, h.Branch, `{"kinds":["PICKUP"]}`)
-	h.run(t, "version", first, first, h.Branch)
+	f.run(t, "menu_kinds", f.Branch, `{"kinds":["DELIVERY"]}`)
+	f.run(t, "menu", first, f.Branch, `{"kinds":["PICKUP"]}`)
+	f.run(t, "version", first, first, f.Branch)
 	for _, dish := range dishes {
 		item := first + dish
-		h.run(t, "item", item, first, h.Branch, dish, quota)
-		h.run(t, "version_item", first, item, price)
+		f.run(t, "item", item, first, f.Branch, dish, quota)
+		f.run(t, "version_item", first, item, price)
 		items = append(items, item)
 	}
-	h.invalidate(t)
+	f.invalidate(t)
 	return items
 }
 
