@@ -12,8 +12,10 @@ self.addEventListener('install', (event) => {
   if (newestPage) void self.skipWaiting()
 })
 
+// The page that installed the first worker is claimed: a kitchen's screen is never reloaded, and without a worker the next release
+// would not wait for its consent.
 self.addEventListener('activate', (event) => {
-  event.waitUntil(forgetOld().then(() => newestPage && self.clients.claim()))
+  event.waitUntil(forgetOld().then(() => self.clients.claim()))
 })
 
 // Deletes the caches of old releases. A worker that takes over at once keeps the previous release for pages that are still open.

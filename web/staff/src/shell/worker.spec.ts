@@ -99,7 +99,7 @@ test('a release that another tab has loaded from the server is loaded', async ()
   expect(reload).toHaveBeenCalledOnce()
 })
 
-test('a page that no worker has served gets no notice of the first one', async () => {
+test('a page that no worker has served gets no notice of the first one, and one of the next', async () => {
   container.controller = null
   await worker.registerWorker()
   const installing = new EventTarget()
@@ -107,6 +107,8 @@ test('a page that no worker has served gets no notice of the first one', async (
   registration.dispatchEvent(new Event('updatefound'))
   registration.waiting = release()
   installing.dispatchEvent(new Event('statechange'))
-  container.dispatchEvent(new Event('controllerchange'))
+  container.dispatchEvent(new Event('controllerchange')) // the first worker claims the page
   expect(worker.updated.value).toBe(false)
+  container.dispatchEvent(new Event('controllerchange')) // another tab has activated the next release
+  expect(worker.updated.value).toBe(true)
 })

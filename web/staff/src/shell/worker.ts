@@ -22,12 +22,13 @@ export async function registerWorker(): Promise<void> {
     if (registered.waiting && serviceWorker.controller) updated.value = true
   }
   look()
-  if (serviceWorker.controller) {
-    // Another tab has activated a release, and the files of this page's release are deleted.
-    serviceWorker.addEventListener('controllerchange', () => {
-      updated.value = true
-    })
-  }
+  // The first controller has this page's release. If a second one follows, another tab has activated a release, and the files of
+  // this page's release are deleted.
+  let controlled = serviceWorker.controller !== null
+  serviceWorker.addEventListener('controllerchange', () => {
+    if (controlled) updated.value = true
+    controlled = true
+  })
   registered.addEventListener('updatefound', () => registered.installing?.addEventListener('statechange', look))
   setInterval(() => void registered.update().catch(() => undefined), checkInterval)
 }
