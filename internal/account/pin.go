@@ -32,7 +32,7 @@ var (
 	// ErrPin answers every wrong PIN alike, so that the answer does not reveal who has a PIN.
 	ErrPin     = fault.New(fault.Forbidden, "pin_wrong", "Wrong PIN. After ten wrong attempts in a row it must be reset.")
 	ErrPinForm = fault.New(fault.Invalid, "pin_unfit", "A PIN has 4 to 8 digits, not all the same and not in sequence.")
-	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for administrators.")
+	ErrPinRole = fault.New(fault.Forbidden, "pin_not_allowed", "PINs are for branch staff, not for members or administrators.")
 	// ErrPinOwn refuses to reset one's own PIN without the password: a session alone, such as one on a tablet
 	// left unattended, must not become permanent access.
 	ErrPinOwn = fault.New(fault.Forbidden, "pin_own",

@@ -275,6 +275,10 @@ func TestTesters_mail_sender(t *testing.T) {
 			t.Errorf("mail_from %s: status %d with body %s, want 422", bad, r.status, r.body)
 		}
 	}
+	twice := `{"values":[{"name":"ticket_warn","value":"5m"},{"name":"ticket_warn","value":"6m"}]}`
+	if r := f.ask("owner", "PATCH", "/api/settings", twice); r.status != http.StatusUnprocessableEntity || !strings.Contains(r.refusal(), "setting_twice") {
+		t.Errorf("a setting twice: status %d with body %s, want 422 setting_twice", r.status, r.body)
+	}
 }
 
 // An account may test six times at once, and every ten seconds after that.

@@ -22,6 +22,7 @@ const MaxValue = 1000
 // The faults of this package.
 var (
 	ErrUnknown = fault.New(fault.Invalid, "setting_unknown", "Setting not found.")
+	ErrTwice   = fault.New(fault.Invalid, "setting_twice", "The request changes a setting twice.")
 	ErrFixed   = fault.New(fault.Conflict, "setting_fixed",
 		"This setting is set by the server's environment, flags or configuration file.")
 	ErrKey = fault.New(fault.Unavailable, "settings_key_missing",

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -84,32 +84,46 @@ func Truncate(s string, limit int) string {
 	return s[:limit]
 }
 
-// Errors of CheckURL.
+// Errors of CheckURL and CheckPage.
 var (
-	ErrURL = errors.New("it is not a URL without credentials, query and fragment")
-	ErrTLS = errors.New("it must be https, unless it is on this machine")
+	ErrURL     = errors.New("it is not a URL without credentials, query and fragment")
+	ErrTLS     = errors.New("it must be https, unless it is on this machine")
+	ErrPageTLS = errors.New("it must be https, unless it is in the local network")
 )
+
+// FieldCode returns the code of such an error for the setting that has the URL: no_tls or no_url.
+func FieldCode(err error) string {
+	if errors.Is(err, ErrTLS) || errors.Is(err, ErrPageTLS) {
+		return "no_tls"
+	}
+	return "no_url"
+}
 
 // CheckURL checks a configured URL that this process calls: without TLS it must be on this machine, as simulators are.
 func CheckURL(s string) error {
-	u, err := ParsePage(s)
-	if err != nil {
-		return err
-	}
-	ip := net.ParseIP(u.Hostname())
-	if u.Scheme != "https" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return ErrTLS
-	}
-	return nil
+	return check(s, ErrTLS, netip.Addr.IsLoopback)
 }
 
-// ParsePage parses a configured URL that only browsers open. Without TLS it may be a simulator elsewhere in the local
-// network.
-func ParsePage(s string) (*url.URL, error) {
+// CheckPage checks a configured URL that only browsers open. Without TLS it may be a simulator elsewhere in the local
+// network, and nothing else: on a page without TLS anyone between guest and gateway can change where the money goes.
+func CheckPage(s string) error {
+	return check(s, ErrPageTLS, func(ip netip.Addr) bool {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	})
+}
+
+// check returns ErrURL, or noTLS for a URL without TLS whose host is not localhost and not a trusted address.
+func check(s string, noTLS error, trusted func(netip.Addr) bool) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" ||
 		u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, ErrURL // without the cause: a URL may contain a password
+		return ErrURL // without the cause: a URL may contain a password
 	}
-	return u, nil
+	if u.Scheme == "https" || u.Hostname() == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !trusted(ip) {
+		return noTLS
+	}
+	return nil
 }

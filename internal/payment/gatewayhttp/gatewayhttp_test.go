@@ -23,6 +23,19 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
+func TestCheckPage(t *testing.T) {
+	for address, want := range map[string]error{
+		"https://pay.example/page": nil, "http://localhost:8080/x": nil, "http://127.0.0.1": nil, "http://[::1]:9/": nil,
+		"http://192.168.1.20:8080/sim": nil, "http://10.0.0.1": nil, "http://[fd00::1]": nil, "http://169.254.1.1": nil,
+		"http://pay.example": ErrPageTLS, "http://203.0.113.7": ErrPageTLS, "http://[2001:db8::1]": ErrPageTLS,
+		"": ErrURL, "ftp://pay.example": ErrURL, "https://a:b@pay.example": ErrURL, "https://pay.example?x": ErrURL,
+	} {
+		if err := CheckPage(address); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", address, err, want)
+		}
+	}
+}
+
 func TestStorable(t *testing.T) {
 	for in, want := range map[string]string{
 		"phở": "phở", "a\x00b": "a\uFFFDb", "a\xff": "a\uFFFD", "1234567": "123456", "12345ở": "12345", "\x00\x00\x00": "\uFFFD\uFFFD",

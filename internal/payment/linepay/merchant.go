@@ -173,7 +173,7 @@ func (c Config) Validate() error {
 		return fault.InField("linepay_prefix", "api_version", errors.New("linepay: the prefix is neither /v4 nor /v3"))
 	}
 	if err := gatewayhttp.CheckURL(c.Host); err != nil {
-		return fault.InField("linepay_url", "no_url",
+		return fault.InField("linepay_url", gatewayhttp.FieldCode(err),
 			fmt.Errorf("linepay: the host is not an address such as %s: %w", SandboxHost, err))
 	}
 	return nil

@@ -47,12 +47,12 @@ func (c Config) Validate() error {
 		return fault.InField("vnpay_hash_secret", "hash_secret",
 			errors.New("vnpay: the hash secret is missing, too short or contains a space"))
 	}
-	if _, err := gatewayhttp.ParsePage(c.PayURL); err != nil {
-		return fault.InField("vnpay_pay_url", "no_url",
+	if err := gatewayhttp.CheckPage(c.PayURL); err != nil {
+		return fault.InField("vnpay_pay_url", gatewayhttp.FieldCode(err),
 			fmt.Errorf("vnpay: the payment page is not a URL such as %s: %w", SandboxPayURL, err))
 	}
 	if err := gatewayhttp.CheckURL(c.APIURL); err != nil {
-		return fault.InField("vnpay_api_url", "no_url",
+		return fault.InField("vnpay_api_url", gatewayhttp.FieldCode(err),
 			fmt.Errorf("vnpay: the API is not a URL such as %s: %w", SandboxAPIURL, err))
 	}
 	return nil

@@ -75,6 +75,9 @@ type newValue struct {
 func (r routes) change(ctx context.Context, in *changeInput) (settingList, error) {
 	values := make(map[string]*string, len(in.Body.Values))
 	for _, v := range in.Body.Values {
+		if _, twice := values[v.Name]; twice {
+			return settingList{}, settings.ErrTwice
+		}
 		values[v.Name] = v.Value
 	}
 	if err := r.service.Change(ctx, authz.ActorOf(ctx), values); err != nil {
