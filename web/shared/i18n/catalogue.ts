@@ -99,6 +99,11 @@ function pluralOf(count: number): string {
   return rules.select(count)
 }
 
+/** Formats a number with separators of thousands. */
+export function count(n: number): string {
+  return new Intl.NumberFormat(current.value).format(n)
+}
+
 /** Formats a percentage that the server sends as a decimal text: 8 %, 8.875%. */
 export function percent(rate: string): string {
   return new Intl.NumberFormat(current.value, { style: 'percent', maximumFractionDigits: 4 }).format(Number(rate) / 100)

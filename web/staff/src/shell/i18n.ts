@@ -3,7 +3,7 @@ import {
 } from '@shared/i18n/catalogue'
 import { onKept, recall, remember } from './storage'
 
-export { clock, hasText, language, moment, money, percent } from '@shared/i18n/catalogue'
+export { clock, count, hasText, language, moment, money, percent } from '@shared/i18n/catalogue'
 
 // A catalogue contains the texts of all features as <folder>.<name>, and those of Vuetify's components.
 const load = {

@@ -1,6 +1,6 @@
 import type { components } from '@shared/api/schema'
 
-import { language } from '../shell/i18n'
+import { count } from '../shell/i18n'
 
 type Schemas = components['schemas']
 
@@ -39,6 +39,5 @@ export function validSKU(id: string): boolean {
 
 /** A quantity of an item with its unit in the current language; pieces have no unit. */
 export function quantity(n: number, unit = ''): string {
-  const text = new Intl.NumberFormat(language.value).format(n)
-  return unit ? `${text} ${unit}` : text
+  return unit ? `${count(n)} ${unit}` : count(n)
 }

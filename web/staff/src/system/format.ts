@@ -28,9 +28,6 @@ export function statusColour(status: string): string {
   return { ok: 'success', degraded: 'warning' }[status] ?? 'error'
 }
 
-/** Formats a number. */
-export const count = (n: number) => new Intl.NumberFormat(language.value).format(n)
-
 /** Formats bytes in the largest unit that fits at least once. */
 export function size(bytes: number): string {
   const units = [['gigabyte', 1e9], ['megabyte', 1e6], ['kilobyte', 1e3], ['byte', 1]] as const
