@@ -24,7 +24,7 @@ const root = "../.."
 var mistakes = []mistake{
 	{
 		name: "no tombstone", file: "internal/stock/command.go",
-		old: "\t\tr.tombstone(d, ReasonCanceled)\n", new: "",
+		old: "\t\tb.tombstone(d, ReasonCanceled)\n", new: "",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_try_after_cancel/sqlite",
 	},
 	{
@@ -85,9 +85,9 @@ var mistakes = []mistake{
 	},
 	{
 		name: "confirm trusts the caller's quantity", file: "internal/stock/command.go",
-		old: "\tid := HoldID(d.ID)\n\tswitch r.Balances.Confirm(id) {",
-		new: "\tid := HoldID(d.ID)\n\tif e := r.Balances.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
-			"\tswitch r.Balances.Confirm(id) {",
+		old: "\tid := HoldID(d.ID)\n\tswitch b.Balances.Confirm(id) {",
+		new: "\tid := HoldID(d.ID)\n\tif e := b.Balances.holds[id]; e != nil && len(d.Hold.Lines) > 0 {\n\t\te.hold.Lines = d.Hold.Lines\n\t}\n" +
+			"\tswitch b.Balances.Confirm(id) {",
 		pkg: "internal/stock/stocksql", run: "TestLinearizable_sql/sqlite|TestMistake_confirm_with_foreign_quantity/sqlite",
 	},
 	{
