@@ -53,6 +53,7 @@ type planner struct {
 	stored   map[int64]int  // index in change.Categories by id
 	made     map[string]int // index of new categories by folded name
 	taken    map[int64]bool // dishes of rows
+	byName   map[dishName][]MenuItemState
 	change   MenuChange
 	problems []menufile.CellProblem
 }
@@ -61,18 +62,21 @@ type planner struct {
 func planImport(
 	s MenuState, by authz.Actor, rows []menufile.DishRow, images map[string]Image, keysOnly bool,
 ) (MenuChange, []menufile.CellProblem) {
-	p := &planner{MenuState: s, by: by, images: images, stored: map[int64]int{}, made: map[string]int{}}
+	p := &planner{
+		MenuState: s, by: by, images: images, stored: map[int64]int{}, made: map[string]int{}, taken: map[int64]bool{},
+		byName: map[dishName][]MenuItemState{},
+	}
 	p.change.Source = "file"
 	byKey := map[string]MenuItemState{}
 	for i, key := range keysOf(s) {
 		byKey[key] = s.Items[i]
 	}
-	p.taken = map[int64]bool{}
 	for _, row := range rows {
 		if it, found := byKey[row.Key]; found {
 			p.taken[it.DishID] = true
 		}
 	}
+	p.indexNames()
 	for _, row := range rows {
 		it, found := byKey[row.Key]
 		if !found && !keysOnly {
@@ -81,34 +85,48 @@ func planImport(
 				delete(row.Name, string(p.base())) // at most another spelling of the same name
 			}
 		}
-		p.row(row, it, found)
+		p.row(row, it)
 	}
 	return p.change, p.problems
 }
 
-// sameDish returns the item of a row whose key is on no dish of the menu: that of a dish with the row's name and category,
-// which files of other menus and files without keys have. If only another menu of the branch has the dish, the item is
-// new. Menus of other branches are not searched: their dishes would change unnoticed.
-func (p *planner) sameDish(row menufile.DishRow) (it MenuItemState, found bool) {
-	category, name := menufile.Fold(row.Category[string(p.base())]), menufile.Fold(row.Name[string(p.base())])
-	categories := map[int64]bool{}
+// dishName is the folded name of a dish and its category in the branch's first language.
+type dishName struct{ category, dish string }
+
+// indexNames indexes the dishes by name, because a file and a menu may have thousands each. A dish of another menu follows
+// those of this menu; its item has no id, as it is new.
+func (p *planner) indexNames() {
+	categories := make(map[int64]string, len(p.Categories))
 	for _, c := range p.Categories {
-		categories[c.ID] = p.folded(c.Names) == category
+		categories[c.ID] = p.folded(c.Names)
 	}
-	is := func(d Dish) bool { return !p.taken[d.ID] && categories[d.CategoryID] && p.folded(d.Names) == name }
-	if i := slices.IndexFunc(p.Items, func(it MenuItemState) bool { return is(it.dish()) }); i >= 0 {
-		it, found = p.Items[i], true
-	} else if i := slices.IndexFunc(p.Others, is); i >= 0 {
-		d := p.Others[i]
-		it = MenuItemState{
+	add := func(it MenuItemState) {
+		name := dishName{categories[it.CategoryID], p.folded(it.Names)}
+		p.byName[name] = append(p.byName[name], it)
+	}
+	for _, it := range p.Items {
+		add(it)
+	}
+	for _, d := range p.Others {
+		add(MenuItemState{
 			DishID: d.ID, CategoryID: d.CategoryID, Names: d.Names, Descriptions: d.Descriptions, ImageURL: d.ImageURL,
 			TaxClass: d.TaxClass, Declaration: d.Declaration,
-		}
-	} else {
+		})
+	}
+}
+
+// sameDish returns the item of a row whose key is on no dish of the menu: that of a dish with the row's name and category,
+// which files of other menus and files without keys have. Menus of other branches are not searched: their dishes would
+// change unnoticed.
+func (p *planner) sameDish(row menufile.DishRow) (it MenuItemState, found bool) {
+	base := string(p.base())
+	same := p.byName[dishName{menufile.Fold(row.Category[base]), menufile.Fold(row.Name[base])}]
+	i := slices.IndexFunc(same, func(it MenuItemState) bool { return !p.taken[it.DishID] })
+	if i < 0 {
 		return MenuItemState{}, false
 	}
-	p.taken[it.DishID] = true
-	return it, found
+	p.taken[same[i].DishID] = true
+	return same[i], true
 }
 
 // folded returns a text in the branch's first language for comparisons.
@@ -119,7 +137,7 @@ func (p *planner) problem(row menufile.DishRow, column string, code menufile.Pro
 }
 
 // row adds the changes that one row of the file makes.
-func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
+func (p *planner) row(row menufile.DishRow, it MenuItemState) {
 	category := p.category(row, it)
 	w := ItemWrite{ItemID: it.ItemID, Category: category, Entry: it.Entry, Dish: it.dish(), TaxClassBefore: it.TaxClass}
 	w.Dish.Names, w.Dish.Descriptions = maps.Clone(it.Names), maps.Clone(it.Descriptions)
@@ -132,7 +150,7 @@ func (p *planner) row(row menufile.DishRow, it MenuItemState, found bool) {
 	}
 	optionsChanged := p.options(row, it, &w)
 	quotaChanged := row.Quota.Given && !equalQuota(it.Quota, row.Quota.Units)
-	w.List = !found || !it.Listed || it.Price != row.Price || quotaChanged || optionsChanged
+	w.List = !it.Listed || it.Price != row.Price || quotaChanged || optionsChanged
 	w.Entry.Price, w.Entry.Sort = row.Price, nil
 	if row.Quota.Given {
 		w.Entry.Quota = row.Quota.Units

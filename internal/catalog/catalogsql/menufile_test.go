@@ -580,9 +580,10 @@ func TestMenuFiles_dishes_of_other_menus(t *testing.T) {
 		if got := len(onSecond().Items); got != 5 {
 			t.Errorf("%d dishes on the second menu, want 5", got)
 		}
-		// A key of another menu does not rename its dish.
+		// A key of another menu does not rename its dish, and neither does another spelling.
 		third := testenv.Must(s.AddMenu(t.Context(), authz.System(), catalog.Menu{BranchID: branch, Name: "Trưa"}, now))(t).ID
 		want("other dishes with the same keys", "key,category,name,price\n1,Trà,Trà chanh,15k\n", catalog.ImportOptions{MenuID: third}, [2]int{1, 0})
+		want("another spelling", "category,name,price\nTRÀ,TRÀ SỮA,31k\n", catalog.ImportOptions{MenuID: third}, [2]int{1, 0})
 		if it := itemNamed(t, state(t, s, branch), "Trà sữa"); it.DishID != first.Items[0].DishID {
 			t.Errorf("Trà sữa on the first menu = %+v, want dish %d", it, first.Items[0].DishID)
 		}
