@@ -30,6 +30,9 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"number_put_new.sql": {Data: []byte(`
 		INSERT INTO order_number (branch_id, biz_date, last) SELECT r.b, r.d, r.n FROM @rows($1: b int, d text, n int) AS r WHERE true
 		ON CONFLICT (branch_id, biz_date) DO NOTHING`)},
+	"number_put_back.sql": {Data: []byte(`
+		INSERT INTO order_number (branch_id, biz_date, last) SELECT r.b, r.d, r.n FROM @rows($1: b int, d text, n int) AS r
+		RETURNING branch_id, last`)},
 	"number_add.sql": {Data: []byte(`
 		UPDATE order_number SET last = order_number.last + r.n
 		FROM @rows($1: b int, d text, n int) AS r
@@ -140,15 +143,29 @@ func TestTx_inserts_rows(t *testing.T) {
 		}))
 		want := [][2]int64{{1, 7}, {2, 8}, {3, 9}}
 		testenv.Equal(t, want, read(t, db, 9))
-		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
-			tx.Queue(put, sqldb.NewRowSet(4).
+		repeated := func() *sqldb.RowSet {
+			return sqldb.NewRowSet(4).
 				Int("b", func(i int) int64 { return 5 - int64(i) }). // 5, 4, and then 3, which exists
 				Text("d", func(int) string { return "2026-02-26" }).
-				Int("n", func(int) int64 { return 4 }))
+				Int("n", func(int) int64 { return 4 })
+		}
+		err := db.Write(t.Context(), func(_ context.Context, tx sqldb.Tx) error {
+			tx.Queue(put, repeated())
 			return nil
 		})
 		if !errors.Is(err, sqldb.ErrUnique) {
 			t.Errorf("a repeated key: %v", err)
+		}
+		testenv.Equal(t, want, read(t, db, 9))
+		err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
+			_, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_put_back"), repeated())
+			if !errors.Is(err, sqldb.ErrUnique) {
+				t.Errorf("a repeated key of a statement that returns rows: %v", err)
+			}
+			return nil
+		})
+		if err == nil {
+			t.Error("a transaction with a failed statement is committed")
 		}
 		testenv.Equal(t, want, read(t, db, 9))
 		if n, err := db.Exec(t.Context(), put, numbers(1)); n != 0 || !errors.Is(err, sqldb.ErrUnique) {

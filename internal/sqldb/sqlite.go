@@ -151,7 +151,7 @@ func (s *liteDB) Exec(ctx context.Context, q *Stmt, args ...any) (int64, error) 
 
 // Query runs on a reader's connection.
 func (s *liteDB) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
-	return s.shared.query(ctx, q, args)
+	return s.shared.query(ctx, form{q, false}, args)
 }
 
 // prepare uses a reader: compiling needs no turn, even for a statement that writes.
@@ -223,7 +223,7 @@ type sqliteSnapshot struct {
 }
 
 func (t *sqliteSnapshot) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
-	return t.own.query(ctx, q, args)
+	return t.own.query(ctx, form{q, false}, args)
 }
 
 // rollback ends the transaction and returns the connection to the pool. If ROLLBACK fails, it discards the connection,
@@ -252,11 +252,13 @@ func (t *sqliteTx) Exec(ctx context.Context, q *Stmt, args ...any) (n int64, err
 	return n, t.err
 }
 
-func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (Rows, error) {
-	if t.err != nil {
-		return nil, t.err
+// Query keeps an error, like Exec: the statement may be an INSERT or UPDATE with RETURNING, which changes all rows before it
+// returns the first one.
+func (t *sqliteTx) Query(ctx context.Context, q *Stmt, args ...any) (rows Rows, err error) {
+	if t.err == nil {
+		rows, t.err = t.s.own.query(ctx, form{q, true}, args)
 	}
-	return t.s.own.query(ctx, q, args)
+	return rows, t.err
 }
 
 func (t *sqliteTx) Queue(q *Stmt, args ...any) { t.QueueExactly(-1, q, args...) }
@@ -278,12 +280,10 @@ func (t *sqliteTx) QueueQuery(read func(Rows) error, q *Stmt, args ...any) {
 	if t.err != nil {
 		return
 	}
-	rows, err := t.s.own.query(context.Background(), q, args)
-	if err != nil {
-		t.err = err
-		return
+	rows, err := t.Query(context.Background(), q, args...)
+	if err == nil {
+		t.err = each(rows, read)
 	}
-	t.err = each(rows, read)
 }
 
 // Flush sends nothing, because queued statements have already run. It returns their first error.
@@ -385,12 +385,12 @@ func (p *prepared) exec(ctx context.Context, q form, args []any) (int64, error) 
 	return n, translate(q.Name, err)
 }
 
-func (p *prepared) query(ctx context.Context, q *Stmt, args []any) (Rows, error) {
+func (p *prepared) query(ctx context.Context, q form, args []any) (Rows, error) {
 	bound, handles, err := q.bindLite(args)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.get(ctx, form{q, false})
+	s, err := p.get(ctx, q)
 	if err != nil {
 		release(handles)
 		return nil, err
