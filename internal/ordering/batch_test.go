@@ -302,6 +302,19 @@ func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 	}
 }
 
+// A late success of an order with a total of 0 captures no money, so none is due for refund.
+func TestBatch_late_without_money(t *testing.T) {
+	b, free := batch(), place("a", 3)
+	free.Order.Total, free.Order.Items[0].Price = 0, 0
+	r := b.Decide([]ordering.Command{free, end("a", ordering.UserCanceled), pay("a")})[2]
+	if r.Err != nil || r.Attempt.State != payment.Paid || r.Order.PaymentStatus != ordering.PaymentCanceled {
+		t.Errorf("payment %s of an order that is %s, %v; want PAID, CANCELED", r.Attempt.State, r.Order.PaymentStatus, r.Err)
+	}
+	if len(b.NewRefunds) > 0 || b.Changed["o-a"] == nil {
+		t.Errorf("refunds %+v, want none, and a new version of the order", b.NewRefunds)
+	}
+}
+
 func TestBatch_failureChangesOnlyTheAttempt(t *testing.T) {
 	b := batch()
 	fail := pay("a")

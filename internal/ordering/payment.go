@@ -242,8 +242,13 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 }
 
 // refundOrder refunds money captured for an ended order and marks the order as REFUND_DUE. It raises the version twice:
-// once for the event of the refund, once for the status.
+// once for the event of the refund, once for the status. An order with a total of 0 stays canceled: no refund would ever
+// end REFUND_DUE.
 func (b *Batch) refundOrder(o *Order, a payment.Attempt, reason payment.RefundReason) {
+	if a.Amount == 0 {
+		b.touch(o)
+		return
+	}
 	b.createRefund(o, a, reason)
 	o.setRefundDue(b.Now)
 	b.changed(o)
