@@ -79,6 +79,10 @@ func (p *paymentStory) command(verb, arg string) (ordering.Command, bool) {
 		return &ordering.Redirect{OrderID: "o-a", AttemptID: attemptID(verb), Page: page}, true
 	case "discount": // discount:PERCENT; without an argument it removes the discount
 		return discountBy(price.Percent(arg)), true
+	case "unoffered": // unoffered:PERCENT, a discount when no gateway is configured
+		c := discountBy(price.Percent(arg))
+		c.Methods = payment.NewMethods()
+		return c, true
 	case "more": // more:DURATION, from placement to the deadline that the client saw
 		d := testenv.Must(time.ParseDuration(arg))(p.t)
 		return &ordering.ExtendDeadline{OrderID: "o-a", PayBy: now.Add(d)}, true
@@ -158,6 +162,7 @@ func discountBy(percent price.Percent) *ordering.SetDiscount {
 	rules := catalog.Pricing{}.Filled()
 	c := ordering.SetDiscount{
 		OrderID: "o-a", NewID: "d" + string(percent), By: owner,
+		Methods: payment.NewMethods(payment.VNPay, payment.LINEPay),
 		Input: price.Input{
 			Currency: "VND", PriceMode: rules.PriceMode, TaxScope: rules.TaxScope, TaxRounding: rules.TaxRounding,
 			DiscountRounding: rules.DiscountRounding, Lines: []price.Line{{Qty: 3, UnitPrice: 1000}},
@@ -655,6 +660,9 @@ func TestBatch_refused_page(t *testing.T) {
 		if a.State != c.attempt || a.URL != c.url || p.r.Changed != c.changed || p.r.Err != nil {
 			t.Errorf("%s: attempt %+v, changed %v, %v; want %s, %v", c.story, a, p.r.Changed, p.r.Err, c.attempt, c.changed)
 		}
+		if checked := !a.CheckAt.IsZero(); checked != (a.State == payment.Redirected || a.State == payment.Confirming) {
+			t.Errorf("%s: the next check of an attempt in %s is at %v, want none without a page", c.story, a.State, a.CheckAt)
+		}
 		if got := events[len(events)-1].Verdict; got != c.verdict || p.b.ChangedAttempts["a-a"].State != c.attempt {
 			t.Errorf("%s: verdict %s and row %+v, want %s", c.story, got, p.b.ChangedAttempts["a-a"], c.verdict)
 		}
@@ -680,6 +688,9 @@ func TestBatch_discount_and_attempts(t *testing.T) {
 		{"page that is refused twice", "refused then refused discount:10", 2700, ordering.Unpaid, 1, nil},
 		{"page that another request got", "redirect:1 refused discount:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
 		{"page that comes after the refusal", "refused redirect:1 discount:10", 2700, ordering.Unpaid, 1, nil},
+		{"page of a method that is not offered", "unoffered:10", 2700, ordering.Unpaid, 1, nil},
+		{"open page of a method that is not offered", "redirect:1 unoffered:10", 3000, ordering.Unpaid, 1, ordering.ErrPaymentOpen},
+		{"page that comes after the discount", "unoffered:10 redirect:1 discount:20", 2400, ordering.Unpaid, 1, nil},
 		{"second page that is refused", "redirect:1 try:b refusedB discount:10", 3000, ordering.Unpaid, 2, ordering.ErrPaymentOpen},
 		{"refused, then another page", "refused discount:10 try:b redirectB:2 saidB:PAID", 2700, ordering.Paid, 2, nil},
 		{"refused, and paid for the old total", "refused discount:10 said:PAID", 2700, ordering.Unpaid, 1, nil},

@@ -58,7 +58,9 @@ func (s *Service) Discount(ctx context.Context, by authz.Actor, id string, r Dis
 	if err != nil {
 		return Order{}, err
 	}
-	c := SetDiscount{OrderID: id, NewID: s.newID(), By: by, Input: quoteInput(b, d.Items), Reason: r.Reason}
+	c := SetDiscount{
+		OrderID: id, NewID: s.newID(), By: by, Input: quoteInput(b, d.Items), Reason: r.Reason, Methods: s.Settings().Methods,
+	}
 	if r.Code != "" {
 		if c.Kind, c.Value, err = r.kind(b.Pricing); err != nil {
 			return Order{}, err
@@ -93,14 +95,14 @@ type SetDiscount struct {
 	Input   price.Input // prices an order that has no quote yet
 	Reason  string
 	By      authz.Actor
+	Methods payment.Methods
 }
 
 // Target implements Command.
 func (d *SetDiscount) Target() string { return d.OrderID }
 
 // decide computes the order's total again with the discount, from the numbers that the order was priced with. The units
-// stay held. A payment page shows the old total, so an order with an open one is refused. A page that the gateway may have
-// created counts as open; one that it has refused does not, see recordRefusal.
+// stay held. A payment page shows the old total, so an order with an open one is refused.
 func (d *SetDiscount) decide(b *Batch) Result {
 	o := b.Orders[d.OrderID]
 	switch {
@@ -108,7 +110,7 @@ func (d *SetDiscount) decide(b *Batch) Result {
 		return Result{Err: ErrNotFound}
 	case o.PaymentStatus != Unpaid:
 		return Result{Order: *o, Err: o.PaymentStatus.refusal()}
-	case slices.ContainsFunc(b.Attempts[o.ID], func(a payment.Attempt) bool { return a.Method.Remote() && !ended(a.State) }):
+	case slices.ContainsFunc(b.Attempts[o.ID], d.open):
 		return Result{Order: *o, Err: ErrPaymentOpen}
 	}
 	record, err := d.record(o)
@@ -129,9 +131,17 @@ func (d *SetDiscount) decide(b *Batch) Result {
 	return Result{Order: *o, Changed: true}
 }
 
-// ended reports whether money can no longer move through an attempt.
-func ended(s payment.State) bool {
-	return s == payment.Failed || s == payment.Canceled || s == payment.Paid
+// open reports whether an attempt has a payment page or may get one. A page that the gateway may have created counts as
+// open; one that it has refused does not, see recordRefusal. Without a page, an attempt of a method that is no longer
+// offered does not count either: no request asks its gateway for a page, and Redirect stores none after the discount.
+func (d *SetDiscount) open(a payment.Attempt) bool {
+	switch a.State {
+	case payment.Failed, payment.Canceled, payment.Paid:
+		return false
+	case payment.Created:
+		return a.Method.Remote() && d.Methods.Check(a.Method) == nil
+	}
+	return a.Method.Remote()
 }
 
 // record returns the order's price with the discount, beside that of a voucher. It refuses one above the ceiling of the

@@ -430,6 +430,13 @@ func TestService_Discount_with_an_open_payment(t *testing.T) {
 	if got := r.stored(t, o.ID); got.Total != 20_000 {
 		t.Errorf("the total is %d, want 20000", got.Total)
 	}
+	// Without its gateway, the order gets no page.
+	r.Settings = func() ordering.Settings { return ordering.Settings{Methods: payment.NewMethods()} }
+	testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
+	d, _, err := r.orders.Order(t.Context(), o.ID)
+	if err != nil || d.Total != 18_000 || len(d.Attempts) != 1 || d.Attempts[0].State != payment.Canceled {
+		t.Errorf("without the method the total is %d with the attempts %+v, %v; want 18000 and a canceled one", d.Total, d.Attempts, err)
+	}
 }
 
 // gateway reports the state of the first payment of a VNPay order.
