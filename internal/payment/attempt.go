@@ -130,9 +130,14 @@ func (a *Attempt) GiveUp(now time.Time) bool {
 }
 
 // setState sets the state and schedules the first check in it. It clears SettledAt if the attempt is open again, as
-// when REVIEW follows FAILED.
+// when REVIEW follows FAILED. An attempt that fails without a page is not checked: no guest has received a page, and
+// Redirect stores none from now on.
 func (a *Attempt) setState(to State, now time.Time) {
+	withoutPage := a.State == Created && to == Failed
 	a.State, a.CheckAt, a.SettledAt = to, a.Method.firstCheckAt(to, now), time.Time{}
+	if withoutPage {
+		a.CheckAt = time.Time{}
+	}
 	if to == Paid || to == Failed || to == Canceled {
 		a.SettledAt = now
 	}

@@ -86,6 +86,10 @@ func TestAttempt_failedOnce(t *testing.T) {
 		if want == 0 != a.CheckAt.IsZero() || want != 0 && a.CheckAt.Sub(now) != want {
 			t.Errorf("check of %s after its failure at %v, want after %v", method, a.CheckAt, want)
 		}
+		a = payment.Attempt{Method: method, State: payment.Created}
+		if !a.Settle(payment.Failed, "", now) || !a.CheckAt.IsZero() {
+			t.Errorf("check of %s at %v after its page was refused, want none: no guest has a page", method, a.CheckAt)
+		}
 	}
 }
 
