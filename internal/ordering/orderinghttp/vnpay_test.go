@@ -15,6 +15,8 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/sim/vnpaysim"
+	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
 )
 
 // paidByVNPay is the result of paymentRows for an order paid once through VNPay.
@@ -263,6 +265,27 @@ func TestVNPay_neverPaid(t *testing.T) {
 		h.wantIPN(h.notice(ref), "00")
 		h.wantRows("order CANCELED/REFUND_DUE refunded 0", "attempt VNPAY PAID", "report CHECK CANCELED", "report CALLBACK PAID",
 			"refund LATE_CLOSED 10000 DUE", "event order.canceled", "event order.refund_due")
+	})
+}
+
+// TestVNPay_neverPaid_and_not_asked checks that an attempt also ends if a binary before migration 56 stopped asking VNPay.
+func TestVNPay_neverPaid_and_not_asked(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
+		h.order(payment.VNPay)
+		h.expire()
+		h.change("UPDATE payment_attempt SET check_at = NULL")
+		h.reconcile(1000 * time.Hour)
+		h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY REDIRECTED", "event order.canceled")
+		for {
+			all := testenv.Must(h.db.Migrations(h.t.Context()))(h.t)
+			if !slices.ContainsFunc(all, func(m sqldb.Migration) bool { return m.Version == 56 && m.Applied }) {
+				break
+			}
+			testenv.NoError(h.t, h.db.MigrateDown(h.t.Context()))
+		}
+		testenv.NoError(h.t, h.db.Migrate(h.t.Context()))
+		h.reconcile(1_000_000 * time.Hour) // the migration has the machine's time
+		h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY CANCELED", "report CHECK CANCELED", "event order.canceled")
 	})
 }
 
