@@ -1,7 +1,7 @@
 -- name: sold_classes
 -- Returns the active items of version $2, or of the branch's published version if $2 is 0, with their tax classes, with
 -- those of their active options that have a class of their own, and the dishes of their combos. A dish of a combo is sold
--- even if it is not offered alone.
+-- even if it is not offered alone, so it needs a class as well.
 WITH sold AS (
     SELECT v.id AS version_id, d.id, d.names, d.tax_class, e.item_id
     FROM menu_version v
@@ -24,7 +24,7 @@ JOIN menu_version_choice c ON c.version_id = s.version_id AND c.item_id = s.item
 JOIN option_choice o ON o.id = c.choice_id AND o.tax_class = ''
 JOIN menu_version_item e ON e.version_id = c.version_id AND e.item_id = c.component_item_id
 JOIN menu_item i ON i.id = e.item_id
-JOIN dish d ON d.id = i.dish_id AND d.tax_class <> ''
+JOIN dish d ON d.id = i.dish_id
 ORDER BY 1, 3
 
 -- name: tax_class_branches

@@ -198,6 +198,10 @@ func TestStore_combo_parts_need_a_tax_rate(t *testing.T) {
 		if n := missingDishes(t, err); n != 1 {
 			t.Errorf("%d dishes are reported, want the tea of the combo", n)
 		}
+		_, err = s.SetTaxClass(ctx, authz.System(), "", []int64{6}, now)
+		if n := missingDishes(t, err); n != 1 {
+			t.Errorf("%d dishes are reported without a class, want the tea of the combo", n)
+		}
 		put := func(class string) error {
 			_, _, err := s.PutOption(ctx, authz.System(), 0, l.secondDrink, now,
 				func(_ catalog.LibraryGroup, o catalog.LibraryOption) (catalog.LibraryOption, error) {
