@@ -65,6 +65,8 @@ type StepTaken struct {
 var (
 	ErrNotPaid   = fault.New(fault.Conflict, "not_paid", "This order has not been paid yet.")
 	ErrWrongStep = fault.New(fault.Conflict, "wrong_step", "This order has already moved on.")
+	errNotBegun  = fault.New(fault.Conflict, "wrong_step", "This order has not been started yet. Start it first.")
+	errNotReady  = fault.New(fault.Conflict, "wrong_step", "This order is not ready yet. Mark it as ready first.")
 	ErrChanged   = fault.New(fault.Conflict, "changed", "The order has changed. Reload it.")
 	ErrVoided    = fault.New(fault.Conflict, "voided",
 		"This order has been refunded. Reload it, then dismiss it.")
@@ -120,8 +122,10 @@ func (o *Order) path(s *Step, now time.Time) ([]Status, error) {
 		return nil, nil
 	case stale:
 		return nil, o.refuse(ErrChanged)
+	case at < aim.from && at < aims[Done].from:
+		return nil, o.refuse(errNotBegun)
 	case at < aim.from:
-		return nil, o.refuse(ErrWrongStep)
+		return nil, o.refuse(errNotReady)
 	}
 	return stages[at+1 : aim.to+1], nil
 }

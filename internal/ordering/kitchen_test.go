@@ -83,6 +83,27 @@ func TestBatch_step(t *testing.T) {
 	}
 }
 
+// A step that is too early is refused with the step that comes first.
+func TestBatch_step_too_early(t *testing.T) {
+	const notBegun, notReady = "This order has not been started yet. Start it first.", "This order is not ready yet. Mark it as ready first."
+	for _, c := range []struct {
+		status ordering.Status
+		kind   ordering.StepKind
+		detail string
+	}{
+		{ordering.Placed, ordering.Done, notBegun}, {ordering.Accepted, ordering.Done, notBegun}, {ordering.Placed, ordering.Serve, notBegun},
+		{ordering.Accepted, ordering.Serve, notBegun}, {ordering.Preparing, ordering.Serve, notReady},
+		{ordering.Canceled, ordering.Done, "This order has already moved on."},
+	} {
+		b := batch()
+		b.Orders["o"] = &ordering.Order{ID: "o", Scope: scope, Kind: ordering.DineIn, Status: c.status, PaymentStatus: ordering.Paid}
+		r := b.Decide([]ordering.Command{&ordering.Step{OrderID: "o", Kind: c.kind, Today: scope.Date}})[0]
+		if f, _ := errors.AsType[*fault.Error](r.Err); !errors.Is(r.Err, ordering.ErrWrongStep) || f.Detail != c.detail {
+			t.Errorf("%s of an order that is %s is refused with %v, want %q", c.kind, c.status, r.Err, c.detail)
+		}
+	}
+}
+
 func checkStep(t *testing.T, o ordering.Order, s ordering.Step, want string) {
 	t.Helper()
 	b, before := batch(), o

@@ -1,0 +1,15 @@
+import { beforeAll, expect, test } from 'vitest'
+
+import { Fault } from '@shared/api/fault'
+import { faultText } from './faults'
+import { changeLanguage } from './i18n'
+
+beforeAll(async () => { await changeLanguage('en') })
+
+test('a step that is too early says which step comes first', () => {
+  const text = (orderStatus?: string) => faultText(new Fault('wrong_step', 409, { orderStatus }))
+  expect(text('PLACED')).toBe('This order hasn’t been started yet. Start it first.')
+  expect(text('ACCEPTED')).toBe('This order hasn’t been started yet. Start it first.')
+  expect(text('PREPARING')).toBe('This order isn’t ready yet. Mark it as ready first.')
+  for (const other of ['SERVED', 'CANCELED', undefined]) expect(text(other), String(other)).toBe('This order has already moved on.')
+})
