@@ -79,7 +79,7 @@ type DiscountKind struct {
 	Code           string        `json:"code" pattern:"^[A-Z0-9_]{1,20}$"`
 	Names          Texts         `json:"names" text:"line"`
 	Type           DiscountType  `json:"type" enum:"PERCENT,AMOUNT,COMP"`
-	Percent        price.Percent `json:"percent,omitempty" pattern:"^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)$" doc:"For PERCENT; absent: entered by the staff."`
+	Percent        price.Percent `json:"percent,omitempty" pattern:"^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)$" doc:"For PERCENT, above 0; absent: entered by the staff."`
 	Amount         *int64        `json:"amount,omitempty" minimum:"1" maximum:"1000000000" doc:"For AMOUNT; absent: entered by the staff."`
 	MaxPercent     price.Percent `json:"maxPercent,omitempty" pattern:"^(100(\\.0{1,4})?|[0-9]{1,2}(\\.[0-9]{1,4})?)$" doc:"The most that managers may take off, as a part of the goods; owners and administrators may take off everything. Absent: no limit."`
 	ReasonRequired bool          `json:"reasonRequired,omitempty"`
@@ -289,8 +289,8 @@ func (p Pricing) checkDiscounts(wrong *fault.Problems) {
 			wrong.Addf(at+".type", codeUnknown, "must be PERCENT, AMOUNT or COMP")
 		case d.Percent != "" && d.Type != PercentOff, d.Amount != nil && d.Type != AmountOff:
 			wrong.Addf(at, "one_of", "must have only the value of its type")
-		case d.Percent != "" && !d.Percent.Valid():
-			wrong.Addf(at+".percent", "percent_invalid", "must be 0 to 100 percent with at most four decimals")
+		case d.Percent != "" && (!d.Percent.Valid() || d.Percent.Compare("0") == 0):
+			wrong.Addf(at+".percent", "percent_invalid", "must be above 0 and at most 100 percent, with at most four decimals")
 		case d.Amount != nil && (*d.Amount < 1 || *d.Amount > MaxPrice):
 			wrong.Addf(at+".amount", "out_of_range", "must be between 1 and %d", MaxPrice)
 		}

@@ -90,6 +90,7 @@ func TestPricing_Check_refuses(t *testing.T) {
 		"discount type":       {discount(DiscountKind{Code: "A", Names: names, Type: "GIFT"}), "discounts[0].type"},
 		"discount value":      {discount(DiscountKind{Code: "A", Names: names, Type: AmountOff, Percent: "5"}), "discounts[0]"},
 		"discount percent":    {discount(DiscountKind{Code: "A", Names: names, Type: PercentOff, Percent: "500"}), "discounts[0].percent"},
+		"discount of nothing": {discount(DiscountKind{Code: "A", Names: names, Type: PercentOff, Percent: "0.00"}), "discounts[0].percent"},
 		"discount amount":     {discount(DiscountKind{Code: "A", Names: names, Type: AmountOff, Amount: new(int64(0))}), "discounts[0].amount"},
 		"discount ceiling":    {discount(DiscountKind{Code: "A", Names: names, Type: PercentOff, MaxPercent: "x"}), "discounts[0].maxPercent"},
 		"discount code":       {discount(DiscountKind{Code: "a b", Names: names, Type: OnTheHouse}), "discounts[0].code"},

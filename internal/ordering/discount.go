@@ -36,7 +36,7 @@ func (r DiscountRequest) value(k catalog.DiscountKind) (price.Discount, error) {
 		return price.Discount{Percent: "100"}, nil
 	case k.Type == catalog.PercentOff && k.Percent != "" && r.Percent == "" && r.Amount == nil:
 		return price.Discount{Percent: k.Percent}, nil
-	case k.Type == catalog.PercentOff && k.Percent == "" && r.Percent.Valid() && r.Amount == nil:
+	case k.Type == catalog.PercentOff && k.Percent == "" && r.Percent.Valid() && r.Percent.Compare("0") > 0 && r.Amount == nil:
 		return price.Discount{Percent: r.Percent}, nil
 	case k.Type == catalog.AmountOff && k.Amount != nil && r.Percent == "" && r.Amount == nil:
 		return price.Discount{Amount: k.Amount}, nil

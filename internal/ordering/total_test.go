@@ -351,6 +351,7 @@ func TestService_Discount(t *testing.T) {
 			{manager, ordering.DiscountRequest{Code: "OPEN", Percent: "20.1", Reason: "cold soup"}, "discount_ceiling", 4400, 1000},
 			{manager, ordering.DiscountRequest{Code: "OPEN", Percent: "20"}, "invalid", 4400, 1000},
 			{manager, ordering.DiscountRequest{Code: "OPEN", Percent: "120", Reason: "x"}, "discount_invalid", 4400, 1000},
+			{manager, ordering.DiscountRequest{Code: "OPEN", Percent: "0", Reason: "x"}, "discount_invalid", 4400, 1000},
 			{manager, ordering.DiscountRequest{Code: "REGULAR", Percent: "50"}, "discount_invalid", 4400, 1000},
 			{manager, ordering.DiscountRequest{Code: "NONE"}, "discount_unknown", 4400, 1000},
 			{manager, ordering.DiscountRequest{Code: "FREE"}, "discount_ceiling", 4400, 1000},

@@ -72,6 +72,8 @@ var (
 	ErrVoucherUses     = fault.New(fault.Conflict, "voucher_uses", "More orders than this use the voucher already.")
 	errVoucherDiscount = fault.New(fault.Invalid, "discount_unknown", "Choose a discount of the branch that has a value.").
 				With("field", "discount")
+	errVoucherPast = fault.New(fault.Invalid, "voucher_until_past", "The last day of a voucher must not be in the past.").
+			With("field", "until")
 )
 
 // VoucherStore stores vouchers; orderingsql.Vouchers implements it. A hash is that of voucherHash.
@@ -241,7 +243,7 @@ func (s *Vouchers) Create(ctx context.Context, by authz.Actor, branch int64, n N
 	if _, _, ok := voucherDiscount(b.Pricing, n.Discount); !ok {
 		return Voucher{}, errVoucherDiscount
 	}
-	if err := n.check(); err != nil {
+	if err := n.check(b.Calendar().BizDate(s.Now())); err != nil {
 		return Voucher{}, err
 	}
 	v, err := s.Store.Create(ctx, by, Voucher{
@@ -255,10 +257,11 @@ func (s *Vouchers) Create(ctx context.Context, by authz.Actor, branch int64, n N
 
 // Change replaces the terms of a voucher.
 func (s *Vouchers) Change(ctx context.Context, by authz.Actor, branch, id int64, t VoucherTerms) (Voucher, error) {
-	if _, err := s.branch(ctx, by, branch); err != nil {
-		return Voucher{}, err
+	b, err := s.branch(ctx, by, branch)
+	if err == nil {
+		err = t.check(b.Calendar().BizDate(s.Now()))
 	}
-	if err := t.check(); err != nil {
+	if err != nil {
 		return Voucher{}, err
 	}
 	return s.Store.Change(ctx, by, branch, id, t)
@@ -292,8 +295,9 @@ func (s *Vouchers) branch(ctx context.Context, by authz.Actor, id int64) (catalo
 	return s.Catalog.Branch(ctx, id)
 }
 
-// check refuses terms that no order could fulfil. Dates have a fixed length, so comparing their texts orders them.
-func (t VoucherTerms) check() error {
+// check refuses terms that no order could fulfil from a business date on. Dates have a fixed length, so comparing their
+// texts orders them.
+func (t VoucherTerms) check(today string) error {
 	date := func(s string) bool {
 		_, err := time.Parse(time.DateOnly, s)
 		return s == "" || err == nil
@@ -308,6 +312,8 @@ func (t VoucherTerms) check() error {
 		return invalidField("from", "A date looks like 2026-12-31.")
 	case !date(t.Until) || t.Until != "" && t.Until < t.From:
 		return invalidField("until", "The last date is a date such as 2026-12-31, and not before the first.")
+	case t.Until != "" && t.Until < today:
+		return errVoucherPast
 	}
 	return nil
 }

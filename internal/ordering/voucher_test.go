@@ -113,6 +113,7 @@ func TestService_Place_voucher(t *testing.T) {
 // A code that cannot be used is refused with its reason, and nothing is held.
 func TestService_Place_voucher_refused(t *testing.T) {
 	r := voucherRegister(t, sqldbtest.SQLite(t), catalog.Pricing{})
+	today := r.now
 	terms := func(t ordering.VoucherTerms) ordering.NewVoucher {
 		return ordering.NewVoucher{Discount: "REGULAR", VoucherTerms: t}
 	}
@@ -126,12 +127,17 @@ func TestService_Place_voucher_refused(t *testing.T) {
 		"ENDED":   terms(ordering.VoucherTerms{}),
 		"DROPPED": {Discount: "AMOUNT"},
 	} {
+		r.now = today
+		if v.Until != "" {
+			r.now = today.AddDate(0, 0, -1)
+		}
 		v.Code = code
 		made := r.voucher(t, v)
 		if code == "ENDED" {
 			testenv.NoError(t, r.Vouchers.End(t.Context(), owner, 1, made.ID))
 		}
 	}
+	r.now = today
 	k, ok := r.Catalog.(orderingtest.Catalog)
 	if !ok {
 		t.Fatal("the register has another catalog")
@@ -268,6 +274,7 @@ func TestVouchers(t *testing.T) {
 			"negative uses":      {ordering.NewVoucher{Code: "SUMMER", Discount: "REGULAR", VoucherTerms: ordering.VoucherTerms{MaxUses: -1}}, "invalid"},
 			"no date":            {ordering.NewVoucher{Code: "SUMMER", Discount: "REGULAR", VoucherTerms: ordering.VoucherTerms{From: "2026-02-30"}}, "invalid"},
 			"ends before begins": {ordering.NewVoucher{Code: "SUMMER", Discount: "REGULAR", VoucherTerms: ordering.VoucherTerms{From: "2026-03-02", Until: "2026-03-01"}}, "invalid"},
+			"ended yesterday":    {ordering.NewVoucher{Code: "SUMMER", Discount: "REGULAR", VoucherTerms: ordering.VoucherTerms{Until: "2026-02-25"}}, "voucher_until_past"},
 		} {
 			_, err := r.Vouchers.Create(t.Context(), owner, 1, c.n)
 			if wantCode(t, err, c.code); t.Failed() {
@@ -282,6 +289,8 @@ func TestVouchers(t *testing.T) {
 		}
 		_, err = r.Vouchers.Change(t.Context(), owner, 1, v.ID, ordering.VoucherTerms{MaxUses: 1})
 		wantCode(t, err, "voucher_uses")
+		_, err = r.Vouchers.Change(t.Context(), owner, 1, v.ID, ordering.VoucherTerms{Until: "2026-02-25"})
+		wantCode(t, err, "voucher_until_past")
 		changed := testenv.Must(r.Vouchers.Change(t.Context(), owner, 1, v.ID, ordering.VoucherTerms{MaxUses: 2, MinGoods: 500}))(t)
 		if changed.Left != 0 || changed.Held != 2 || changed.MinGoods != 500 {
 			t.Errorf("the changed voucher is %+v", changed)

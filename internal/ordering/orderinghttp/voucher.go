@@ -38,7 +38,7 @@ type VoucherTerms struct {
 	MaxUses  int64  `json:"maxUses,omitempty" minimum:"0" maximum:"1000000" doc:"How many orders may use it in all; absent or 0: no limit."`
 	MinGoods int64  `json:"minGoods,omitempty" minimum:"0" maximum:"1000000000" doc:"Least sum of an order's items, in minor units."`
 	From     string `json:"from,omitempty" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"First business date; absent: at once."`
-	Until    string `json:"until,omitempty" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"Last business date; absent: until it is ended."`
+	Until    string `json:"until,omitempty" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" doc:"Last business date, not before the current one; absent: until it is ended."`
 }
 
 func (t VoucherTerms) terms() ordering.VoucherTerms { return ordering.VoucherTerms(t) }

@@ -4461,7 +4461,7 @@ export interface components {
             names: {
                 [key: string]: string;
             };
-            /** @description For PERCENT; absent: entered by the staff. */
+            /** @description For PERCENT, above 0; absent: entered by the staff. */
             percent?: string;
             reasonRequired?: boolean;
             /** @enum {string} */
@@ -6638,7 +6638,7 @@ export interface components {
              */
             minGoods?: number;
             oncePerMember: boolean;
-            /** @description Last business date; absent: until it is ended. */
+            /** @description Last business date, not before the current one; absent: until it is ended. */
             until?: string;
             /**
              * Format: int64
@@ -6659,7 +6659,7 @@ export interface components {
              * @description Least sum of an order's items, in minor units.
              */
             minGoods?: number;
-            /** @description Last business date; absent: until it is ended. */
+            /** @description Last business date, not before the current one; absent: until it is ended. */
             until?: string;
         };
         OutboxStates: {
@@ -8283,7 +8283,7 @@ export interface components {
             minGoods?: number;
             /** @description Each member may use it once, and guests without an account may not use it. */
             oncePerMember?: boolean;
-            /** @description Last business date; absent: until it is ended. */
+            /** @description Last business date, not before the current one; absent: until it is ended. */
             until?: string;
             /** @description The code: 4 to 20 letters, digits and hyphens. Case and spaces do not matter. It is not stored, so it cannot be shown again. */
             voucher: string;
