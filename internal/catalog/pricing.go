@@ -35,7 +35,7 @@ type Pricing struct {
 	Rates            []TaxRate      `json:"rates" maxItems:"50" doc:"Without any, nothing is taxed."`
 	Rules            []TaxRule      `json:"rules" maxItems:"50"`
 	ServiceCharges   []ChargeRule   `json:"serviceCharges" maxItems:"10"`
-	Discounts        []DiscountKind `json:"discounts" maxItems:"30" doc:"The discounts that staff may apply."`
+	Discounts        []DiscountKind `json:"discounts" maxItems:"30" doc:"The discounts that staff may apply, and that vouchers name. A voucher whose discount is removed or loses its value is not accepted until the branch has a discount with that code and a value again; orders that already have it keep it."`
 }
 
 // TaxRate is a tax rate during a period. Several entries with one code are the history and the future of that rate.

@@ -5140,7 +5140,7 @@ export interface components {
         CatalogPricing: {
             /** @enum {string} */
             discountRounding: "HALF_UP" | "HALF_EVEN" | "HALF_DOWN" | "UP" | "DOWN";
-            /** @description The discounts that staff may apply. */
+            /** @description The discounts that staff may apply, and that vouchers name. A voucher whose discount is removed or loses its value is not accepted until the branch has a discount with that code and a value again; orders that already have it keep it. */
             discounts: components["schemas"]["CatalogDiscountKind"][];
             /**
              * @description Whether the prices of menus contain the taxes.

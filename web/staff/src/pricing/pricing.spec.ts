@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { commonClass, formOf, percentOn, quoteInput, ruleOf, typedPercent, untaxed, withRule, type Form, type TaxClass } from './pricing'
+import {
+  commonClass, formOf, percentOn, quoteInput, ruleOf, stopped, typedPercent, untaxed, withRule, type DiscountKind, type Form, type TaxClass, type Voucher,
+} from './pricing'
 
 const form: Form = formOf({
   priceMode: 'INCLUSIVE', taxScope: 'BILL', taxRounding: 'HALF_UP', discountRounding: 'HALF_UP',
@@ -46,4 +48,19 @@ test('dishes without a class differ only from those with one', () => {
   expect(commonClass(dishes(null, null)), 'none').toBeNull()
   expect(commonClass(dishes('FOOD', null)), 'some without').toBeUndefined()
   expect(commonClass(dishes('FOOD', 'DRINK')), 'two classes').toBeUndefined()
+})
+
+test('a voucher stops working if its discount is gone or has no fixed value any more', () => {
+  const kind = (code: string, more: Partial<DiscountKind> = {}): DiscountKind => ({ code, names: {}, type: 'PERCENT', percent: '10', ...more })
+  const voucher = (id: string, discount: string, more: Partial<Voucher> = {}) => ({ id, discount, used: 0, held: 0, ...more }) as Voucher
+  const all = [
+    voucher('1', 'D1'), voucher('2', 'D2'), voucher('over', 'D2', { until: '2026-02-25' }), voucher('today', 'D2', { until: '2026-02-26' }),
+    voucher('used', 'D2', { maxUses: 3, used: 3 }), voucher('held', 'D2', { maxUses: 3, used: 2, held: 1 }), voucher('gone before', 'D3'),
+  ]
+  const before = [kind('D1'), kind('D2')]
+  const after = (now: DiscountKind[]) => stopped(all, before, now, '2026-02-26').map((v) => v.id)
+  expect(after(before), 'no change').toEqual([])
+  expect(after([kind('D1'), kind('D2', { percent: '20' })]), 'another value').toEqual([])
+  expect(after([kind('D1')]), 'removed').toEqual(['2', 'today', 'held'])
+  expect(after([kind('D1'), { code: 'D2', names: {}, type: 'PERCENT' }]), 'typed in each time').toEqual(['2', 'today', 'held'])
 })

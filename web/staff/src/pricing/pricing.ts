@@ -17,6 +17,12 @@ export type Kind = (typeof kinds)[number]
 /** Whether a discount has a value of its own; of others the staff enter it. */
 export const fixed = (k: DiscountKind): boolean => k.type === 'COMP' || Boolean(k.percent) || k.amount !== undefined
 
+/** The vouchers that guests can still use and that a change of the discounts stops: theirs is gone, or has no value any more. */
+export function stopped(vouchers: readonly Voucher[], before: readonly DiscountKind[], after: readonly DiscountKind[], today: string): Voucher[] {
+  const given = (all: readonly DiscountKind[], v: Voucher) => all.some((k) => k.code === v.discount && fixed(k))
+  return vouchers.filter((v) => given(before, v) && !given(after, v) && (!v.until || v.until >= today) && (!v.maxUses || v.used < v.maxUses))
+}
+
 /** A branch's pricing as the form edits it. */
 export type Form = Pricing
 
