@@ -57,6 +57,19 @@ export async function checkAccessibility(page: Page, what: string): Promise<void
   expect(found).toEqual([])
 }
 
+/** Checks what only best practice asks for: headings skip no level, and landmarks and lists of buttons have names of their own. */
+export async function checkStructure(page: Page, what: string): Promise<void> {
+  await prepare(page)
+  await settle(page)
+  const found = await page.evaluate(async () => {
+    const rules = ['heading-order', 'landmark-unique', 'aria-prohibited-attr', 'aria-allowed-attr']
+    const results = await window.axe?.run(document, { runOnly: { type: 'rule', values: rules } })
+    if (!results) throw new Error('there is no axe-core in the page')
+    return results.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`)
+  })
+  expect(found, what).toEqual([])
+}
+
 /** The violations of a page with one language that follows the device's theme. */
 export async function pageViolations(page: Page): Promise<string[]> {
   await prepare(page)
