@@ -37,7 +37,9 @@ export function useSetup() {
   ])
   return {
     table, steps,
-    /** Whether the data of all steps is loaded. */
+    /** Whether a step is still loading: until then, it looks as if it were to be done. */
+    loading: computed(() => [tables, menus, users, settings, brand, printed].some((q) => q.isLoading.value)),
+    /** Whether the data of the required steps is loaded. */
     read: computed(() => tables.data.value !== undefined && menus.data.value !== undefined),
     noMenu: computed(() => menus.data.value?.items.length === 0),
     missing: computed(() => steps.value.filter((s) => !s.done && !s.optional)),
