@@ -33,6 +33,7 @@ test('the sentence of an entry contains names, in the word order of the language
   expect(actorOf({ actor: 'user:7', actorName: '' })).toBe('user:7')
   expect(subjectOf({ subject: 'menuItem:1', subjectNames: { vi: 'Phở bò', en: 'Beef pho' } })).toBe('Beef pho')
   expect(subjectOf({ subject: 'menuItem:1', subjectNames: {} })).toBe('menuItem:1')
+  expect(subjectOf({ subject: 'voucher:11', subjectNames: {}, after: { code: 'WI…' } })).toBe('WI…')
 })
 
 test('a role is named in the language of the reader', async () => {

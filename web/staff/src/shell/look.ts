@@ -15,7 +15,7 @@ const light: ThemeDefinition = {
   variables: { ...variables, 'border-color': '#6b4a2c', 'border-opacity': 0.2 },
   colors: {
     background: '#f6efe4', surface: '#fffdf9', 'on-surface': '#2b1a12', 'on-background': '#2b1a12',
-    'surface-variant': '#4a362b', 'on-surface-variant': '#fff8f0', 'surface-light': '#f1e7d8',
+    'surface-variant': '#4a362b', 'on-surface-variant': '#fff8f0', 'surface-light': '#f1e7d8', 'surface-bright': '#fffdf9', 'on-surface-bright': '#2b1a12',
     primary: '#a8321f', 'on-primary': '#fff8f0', secondary: '#695347', 'on-secondary': '#fff8f0',
     success: '#2c6444', 'on-success': '#ffffff', warning: '#7a4a00', 'on-warning': '#ffffff',
     error: '#97231f', 'on-error': '#ffffff', info: '#1f5fa8', 'on-info': '#ffffff',
@@ -26,7 +26,7 @@ const dark: ThemeDefinition = {
   variables: { ...variables, 'border-color': '#f8ecdf', 'border-opacity': 0.18 },
   colors: {
     background: '#17100c', surface: '#231914', 'on-surface': '#f8ecdf', 'on-background': '#f8ecdf',
-    'surface-variant': '#e4d3c4', 'on-surface-variant': '#2b1a12', 'surface-light': '#32241c',
+    'surface-variant': '#e4d3c4', 'on-surface-variant': '#2b1a12', 'surface-light': '#32241c', 'surface-bright': '#f8ecdf', 'on-surface-bright': '#2b1a12',
     primary: '#f08a6a', 'on-primary': '#2a0d05', secondary: '#cdb8a8', 'on-secondary': '#231914',
     success: '#8fd3a6', 'on-success': '#0d2616', warning: '#ffd590', 'on-warning': '#2e1f02',
     error: '#ffb4a6', 'on-error': '#3a0b05', info: '#8fc1ff', 'on-info': '#04203f',
