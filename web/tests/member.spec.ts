@@ -63,7 +63,9 @@ test('a member registers and pays an order', async ({ page, server }) => {
   await page.getByRole('button', { name: 'Go to checkout' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Nguyễn Lan')
   await expect(page.getByLabel('Note for the courier (optional)')).toHaveValue('') // the note belonged to the last order
+  await expect(page.getByRole('group', { name: 'Delivery details' })).toBeVisible()
   await page.getByRole('radio', { name: /Pickup/ }).check()
+  await expect(page.getByRole('group', { name: 'Pickup details' })).toBeVisible()
   await expect(page.getByLabel('Address', { exact: true })).toHaveCount(0)
   await expect(page.getByLabel(/Note for the courier/)).toHaveCount(0)
   await page.getByRole('radio', { name: /Pay at the counter/ }).check()
