@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -30,11 +31,11 @@ type googleConfig struct {
 // validate returns an error if the client is incomplete, or the issuer cannot be trusted.
 func (c googleConfig) validate() error {
 	if (c.ClientID == "") != (c.ClientSecret == "") {
-		return errors.New("configuration: set COMANDA_GOOGLE_CLIENT_ID and COMANDA_GOOGLE_CLIENT_SECRET together")
+		return errors.New("set COMANDA_GOOGLE_CLIENT_ID and COMANDA_GOOGLE_CLIENT_SECRET together")
 	}
 	u, err := url.Parse(c.Issuer)
 	if c.ClientID != "" && (err != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname()))) {
-		return errors.New("configuration: COMANDA_GOOGLE_ISSUER is not an https:// URL")
+		return errors.New("COMANDA_GOOGLE_ISSUER is not an https:// URL")
 	}
 	return nil
 }
@@ -68,8 +69,8 @@ func (c trustConfig) validate() error {
 		{"trust_prepay", c.Prepay, 0, account.FullTrust},
 	} {
 		if v.value < v.least || v.value > v.most {
-			errs = append(errs, fault.InField(v.name, "number_range", fault.Newf(fault.Invalid, "invalid",
-				"configuration: the setting %s is between %d and %d", v.name, v.least, v.most)))
+			errs = append(errs, fault.InField(v.name, "number_range",
+				fmt.Errorf("must be from %d to %d", v.least, v.most)))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"comanda/internal/ordering"
 	"comanda/internal/payment/linepay"
 	"comanda/internal/payment/vnpay"
+	"comanda/internal/seq"
 	"comanda/internal/telemetry"
 )
 
@@ -81,8 +83,9 @@ type setting struct {
 	Help    string
 	secret  bool
 	house   bool // may be stored and changed while servers run, see house.go
-	set     func(c *Config, value string) error
-	get     func(c *Config) string
+	// set parses a value. The text of its error completes a sentence that begins with the name.
+	set func(c *Config, value string) error
+	get func(c *Config) string
 
 	isSwitch bool // get returns true or false
 }
@@ -170,7 +173,7 @@ func duration(name, def, help string, field func(*Config) *time.Duration) settin
 		set: func(c *Config, v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil {
-				return fmt.Errorf("%s: %q is not a duration such as 15m or 90s", name, v)
+				return fmt.Errorf("must be a duration such as 15m or 90s, not %q", v)
 			}
 			*field(c) = d
 			return nil
@@ -186,7 +189,7 @@ func number(name, def, help string, field func(*Config) *int) setting {
 		set: func(c *Config, v string) error {
 			n, err := strconv.Atoi(v)
 			if err != nil {
-				return fmt.Errorf("%s: %q is not a whole number", name, v)
+				return fmt.Errorf("must be a whole number, not %q", v)
 			}
 			*field(c) = n
 			return nil
@@ -206,7 +209,7 @@ func boolean(name, def, help string, field func(*Config) *bool) setting {
 			case "off", "false", "no", "0":
 				*field(c) = false
 			default:
-				return fmt.Errorf("%s: %q is neither on nor off", name, v)
+				return fmt.Errorf("must be on or off, not %q", v)
 			}
 			return nil
 		},
@@ -240,19 +243,39 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 		delete(values, s.Name)
 		if v != "" {
 			// All errors are collected, so that an operator can correct them at once.
-			errs = append(errs, s.set(&c, v))
+			errs = append(errs, fault.InField(s.houseName(), "no_value", s.set(&c, v)))
 		}
 		if ok && v != "" && v != defaults[s.Name] {
 			c.given[s.Name] = true
 		}
 	}
-	for name := range values {
+	errs = []error{inVariables(errors.Join(errs...))}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		errs = append(errs, unknown(name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("configuration: %w", err)
 	}
-	return c.completed()
+	c, err := c.completed()
+	if err == nil {
+		err = c.validateReach()
+	}
+	if err != nil {
+		return c, fmt.Errorf("configuration: %w", inVariables(err))
+	}
+	return c, nil
+}
+
+// inVariables returns the errors about fields in err as one that names the variables: who starts a process sets these, and
+// not the fields of the API. Without fields it returns err.
+func inVariables(err error) error {
+	named := seq.Map(fault.FieldsOf(err), func(f *fault.InputError) error {
+		return fmt.Errorf("COMANDA_%s %s", strings.ToUpper(f.Field), fault.PublicText(f))
+	})
+	if len(named) == 0 {
+		return err
+	}
+	return errors.Join(named...)
 }
 
 // readFile adds the settings of a file to the values. Values may be in double quotes; variables are not expanded.
@@ -301,49 +324,47 @@ func reachable(listen string) string {
 // minToken is the minimum length of a service token on a network: 128 bits in hexadecimal.
 const minToken = 32
 
-// validate refuses settings that would fail later or be unsafe. It opens no connection, so any command can call it.
+// validate refuses settings that would fail later or be unsafe. It opens no connection, so any command can call it. Errors
+// about settings of the restaurant are errors about fields, because the API reports them as well.
 func (c Config) validate() error {
 	if n := len(c.SettingsKey); n > 0 && n < minToken {
-		return fmt.Errorf("configuration: COMANDA_SETTINGS_KEY has %d characters, at least %d are needed", n, minToken)
+		return fmt.Errorf("COMANDA_SETTINGS_KEY has %d characters, at least %d are needed", n, minToken)
 	}
 	if err := c.Google.validate(); err != nil {
 		return err
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return fmt.Errorf("configuration: COMANDA_LISTEN: %w", err)
+		return fmt.Errorf("COMANDA_LISTEN: %w", err)
 	}
 	if c.DebugListen != "" {
 		if host, _, err := net.SplitHostPort(c.DebugListen); err != nil || !loopback(host) {
-			return errors.New("configuration: COMANDA_DEBUG_LISTEN is not a loopback address")
+			return errors.New("COMANDA_DEBUG_LISTEN is not a loopback address")
 		}
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fault.InField("public_url", "no_url",
-			errors.New("configuration: COMANDA_PUBLIC_URL is not an http or https address"))
-	}
-	// Of the settings that validateReach compares, the owner can change only the public URL.
-	if err := c.validateReach(); err != nil {
-		return fault.InField("public_url", "trial_only", err)
+		return fault.InField("public_url", "no_url", errors.New("must be a URL such as https://order.house.example"))
 	}
 	if n := len(c.TokenKey); n > 0 && n < accountjwt.MinKey {
-		return fmt.Errorf("configuration: COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)
+		return fmt.Errorf("COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)
 	}
 	if _, err := httpapi.ParseProxies(c.TrustedProxies); err != nil {
-		return fmt.Errorf("configuration: COMANDA_TRUSTED_PROXIES: %w", err)
+		return fmt.Errorf("COMANDA_TRUSTED_PROXIES: %w", err)
 	}
 	if c.StreamLook != 0 && (c.StreamLook < time.Second || c.StreamLook > time.Minute) {
-		return errors.New("configuration: COMANDA_STREAM_LOOK is 0 or from a second to a minute")
+		return errors.New("COMANDA_STREAM_LOOK is 0 or from a second to a minute")
 	}
 	if c.DrainDelay < 0 || c.DrainDelay > time.Minute {
-		return errors.New("configuration: COMANDA_DRAIN_DELAY is from 0 to a minute")
+		return errors.New("COMANDA_DRAIN_DELAY is from 0 to a minute")
 	}
 	if _, err := keyspace.ParseNamespace(c.RedisNamespace); err != nil {
-		return fmt.Errorf("configuration: COMANDA_REDIS_NAMESPACE: %w", err)
+		return fmt.Errorf("COMANDA_REDIS_NAMESPACE: %w", err)
+	}
+	if err := c.Log.Validate(); err != nil {
+		return fmt.Errorf("COMANDA_LOG_LEVEL, COMANDA_LOG_FORMAT: %w", err)
 	}
 	ages := fault.InField("ticket_late", "ticket_order", ordering.CheckAges(c.TicketWarn, c.TicketLate))
-	return errors.Join(c.orders().Validate(), ages, c.Log.Validate(), c.Trust.validate(), c.validateMail(),
-		c.validatePayments())
+	return errors.Join(c.orders().Validate(), ages, c.Trust.validate(), c.validateMail(), c.validatePayments())
 }
 
 // orders returns the configuration of package ordering.

@@ -72,7 +72,12 @@ func (c Config) withStored(v settings.Values) (Config, error) {
 			c.DerivedURL = false
 		}
 	}
-	return c.completed()
+	c, err := c.completed()
+	if err != nil {
+		return c, err
+	}
+	// Of the settings that validateReach compares, the owner can change only the public URL.
+	return c, fault.InField("public_url", "trial_only", c.validateReach())
 }
 
 // houseDefinitions returns the settings that this process allows to store.

@@ -132,6 +132,11 @@ func TestSettings_refused_fields(t *testing.T) {
 			fields[0].Code != c.code || fields[0].Message == "" || strings.Contains(string(text), secret) {
 			t.Errorf("change to %v: fields %s, want only %s with code %s", c.values, text, c.field, c.code)
 		}
+		// Only a trial depends on settings that the API cannot change.
+		variable := strings.Contains(f.Detail, "COMANDA_") && c.code != "trial_only"
+		if !strings.HasPrefix(f.Detail, c.field+" ") || !strings.HasSuffix(f.Detail, ".") || variable {
+			t.Errorf("change to %v: detail %q, want a sentence about %s without a variable", c.values, f.Detail, c.field)
+		}
 	}
 }
 
@@ -164,6 +169,9 @@ func TestSettings_refuse(t *testing.T) {
 				t.Errorf("%s: the error contains a secret", name)
 			}
 		}
+	}
+	if err := change(t, k, map[string]string{"ticket_warn": "6m"}); !strings.Contains(fault.PublicText(err), "ticket_warn") {
+		t.Errorf("change to a fixed setting: error %v, want its name", err)
 	}
 	if s := settingOf(t, k, "ticket_late"); s.Source != settings.FromDefault || s.Value != "20m0s" {
 		t.Errorf("ticket_late after a refused change = %+v, want the default", s)

@@ -45,7 +45,7 @@ func (c Config) validateReach() error {
 	if c.DemoLAN {
 		host, _, err := net.SplitHostPort(c.Listen)
 		if err != nil || !inPrivate(host) || !inPrivate(c.publicHost()) {
-			return errors.New("configuration: COMANDA_DEMO_LAN=on needs COMANDA_LISTEN and COMANDA_PUBLIC_URL with an address " +
+			return errors.New("COMANDA_DEMO_LAN=on needs COMANDA_LISTEN and COMANDA_PUBLIC_URL with an address " +
 				"of a private network, such as 192.168.1.20:8080")
 		}
 	}
@@ -54,10 +54,10 @@ func (c Config) validateReach() error {
 	}
 	const onlyLoopback = "is refused where the listen address or the public URL is not loopback"
 	if !c.Limits {
-		return errors.New("configuration: COMANDA_LIMITS=off " + onlyLoopback)
+		return errors.New("COMANDA_LIMITS=off " + onlyLoopback)
 	}
 	if n := len(c.ServiceToken); n > 0 && n < minToken {
-		return fmt.Errorf("configuration: COMANDA_SERVICE_TOKEN with less than %d characters %s", minToken, onlyLoopback)
+		return fmt.Errorf("COMANDA_SERVICE_TOKEN with less than %d characters %s", minToken, onlyLoopback)
 	}
 	for _, toy := range []struct {
 		name string
@@ -67,7 +67,7 @@ func (c Config) validateReach() error {
 		{"COMANDA_PUSH_LOCAL", c.PushLocal},
 	} {
 		if toy.on && !c.DemoLAN {
-			return fmt.Errorf("configuration: %s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, onlyLoopback)
+			return fmt.Errorf("%s %s; COMANDA_DEMO_LAN=on permits it in a private network", toy.name, onlyLoopback)
 		}
 	}
 	return nil
@@ -76,5 +76,8 @@ func (c Config) validateReach() error {
 // WithDemo returns the configuration of a server with the demo restaurant, whose accounts share a printed password.
 func (c Config) WithDemo() (Config, error) {
 	c.demo = true
-	return c, c.validateReach()
+	if err := c.validateReach(); err != nil {
+		return c, fmt.Errorf("configuration: %w", err)
+	}
+	return c, nil
 }

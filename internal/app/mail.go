@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -45,10 +44,8 @@ func (c Config) mailTransport() (mail.Transport, error) {
 
 // validateMail also checks that the sender's address is valid.
 func (c Config) validateMail() error {
-	if _, err := c.mailTransport(); err != nil {
-		return fmt.Errorf("configuration: COMANDA_SMTP_URL, COMANDA_MAIL_FROM: %w", err)
-	}
-	return nil
+	_, err := c.mailTransport()
+	return err
 }
 
 // mailSender returns the sender of an e-mail about a branch, or for branch 0 of any other e-mail. Guests know the

@@ -132,14 +132,10 @@ func (t *gateways) merchants(c Config) (m merchants, err error) {
 func (c Config) validatePayments() error {
 	var errs []error
 	if c.VNPay.TmnCode != "" || c.VNPay.HashSecret != "" {
-		if err := c.VNPay.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("configuration: COMANDA_VNPAY_*: %w", err))
-		}
+		errs = append(errs, c.VNPay.Validate())
 	}
 	if c.LINEPay.ChannelID != "" || c.LINEPay.ChannelSecret != "" {
-		if err := c.LINEPay.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("configuration: COMANDA_LINEPAY_*: %w", err))
-		}
+		errs = append(errs, c.LINEPay.Validate())
 	}
 	return errors.Join(errs...)
 }

@@ -148,6 +148,9 @@ func (e *InputError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
+// Sentence returns a sentence about the field, for errors whose text completes one that begins with the field.
+func (e *InputError) Sentence() string { return e.Field + " " + PublicText(e) + "." }
+
 // InField returns err as an error about a field, and nil for nil.
 func InField(field, code string, err error) error {
 	if err == nil {
@@ -217,5 +220,5 @@ func (p *Problems) Err() error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return Newf(Invalid, "invalid", "%s %s.", fields[0].Field, PublicText(fields[0])).Because(err).WithFields(err)
+	return New(Invalid, "invalid", fields[0].Sentence()).Because(err).WithFields(err)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,7 +16,6 @@ import (
 
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
-	"comanda/internal/fault"
 )
 
 // MaxTickets is the maximum length of each list of a board. Open tickets are the oldest ones, served tickets the
@@ -210,8 +210,7 @@ func (b *Board) AllDay(station int64) []DishCount {
 // CheckAges returns an error unless 1 s <= warn < late <= 24 h. Both are ages of tickets.
 func CheckAges(warn, late time.Duration) error {
 	if warn < time.Second || late <= warn || late > 24*time.Hour {
-		return fault.New(fault.Invalid, "invalid",
-			"slow must be at least 1 second, and late must be longer than slow and at most 24 hours.")
+		return errors.New("must be longer than the age of slow tickets, and both from 1s to 24h")
 	}
 	return nil
 }

@@ -39,20 +39,19 @@ func Defaults() Config {
 // maxWindow is the largest payment window. A longer one would reserve units for unpaid orders for days.
 const maxWindow = 24 * time.Hour
 
+var errWindow = errors.New("must be from 1s to 24h")
+
 // Validate returns an error if a value is out of range. A grace of zero is valid: orders then expire at the deadline
 // that their guests see.
 func (c Config) Validate() error {
 	if c.PaymentWindow < time.Second || c.PaymentWindow > maxWindow {
-		return fault.InField("payment_window", "window_range",
-			fault.New(fault.Invalid, "invalid", "The payment window must be between one second and one day."))
+		return fault.InField("payment_window", "window_range", errWindow)
 	}
 	if c.CounterWindow != 0 && (c.CounterWindow < time.Second || c.CounterWindow > maxWindow) {
-		return fault.InField("counter_window", "window_range",
-			fault.New(fault.Invalid, "invalid", "The counter window must be between one second and one day."))
+		return fault.InField("counter_window", "window_range", errWindow)
 	}
 	if c.ExpiryGrace < 0 || c.ExpiryGrace > time.Hour {
-		return fault.InField("expiry_grace", "grace_range",
-			fault.New(fault.Invalid, "invalid", "The expiry grace must be between zero and one hour."))
+		return fault.InField("expiry_grace", "grace_range", errors.New("must be from 0s to 1h"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ package settings
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -188,7 +189,8 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 			case !ok:
 				return nil, nil, invalid(ErrUnknown.Code, "Setting %q not found.", name)
 			case d.Fixed:
-				return nil, nil, ErrFixed
+				return nil, nil, fault.Newf(ErrFixed.Kind, ErrFixed.Code,
+					"The setting %s is set by the server's environment, flags or configuration file.", name)
 			}
 			after.Unreadable = slices.DeleteFunc(after.Unreadable, func(n string) bool { return n == name })
 			if value == nil || *value == "" {
@@ -198,7 +200,7 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 			}
 			if len(*value) > MaxValue || !utf8.ValidString(*value) {
 				return nil, nil, refused(fault.InField(name, "too_long",
-					fault.Newf(fault.Invalid, "invalid", "The setting %s has more than %d bytes.", name, MaxValue)))
+					fmt.Errorf("must have at most %d bytes", MaxValue)))
 			}
 			row := Row{Name: name, Value: *value, Encrypted: d.Secret, At: now, By: by.String()}
 			if d.Secret {
@@ -210,7 +212,7 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 			write = append(write, row)
 		}
 		if err := s.Check(after); err != nil {
-			// The message names settings and never contains a secret; see the checks of package app.
+			// The message never contains a secret; see the checks of package app.
 			return nil, nil, refused(err)
 		}
 		return write, remove, nil
@@ -222,8 +224,13 @@ func (s *Service) Change(ctx context.Context, by authz.Actor, values map[string]
 }
 
 // refused returns the fault of values that the server could not work with, with a code for each setting that is wrong.
+// Its detail names the first one.
 func refused(err error) error {
-	return fault.New(fault.Invalid, "setting_invalid", fault.PublicText(err)).WithFields(err)
+	detail := fault.PublicText(err)
+	if fields := fault.FieldsOf(err); len(fields) > 0 {
+		detail = fields[0].Sentence()
+	}
+	return fault.New(fault.Invalid, "setting_invalid", detail).WithFields(err)
 }
 
 func invalid(code, format string, args ...any) error {

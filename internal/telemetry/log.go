@@ -29,7 +29,7 @@ func NewLogger(out *Buffer, c LogConfig) (*slog.Logger, error) {
 	var level slog.Level
 	if c.Level != "" {
 		if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-			return nil, fmt.Errorf("telemetry: log level %q must be debug, info, warn or error", c.Level)
+			return nil, fmt.Errorf("log level %q must be debug, info, warn or error", c.Level)
 		}
 	}
 	opts := &slog.HandlerOptions{Level: level}
@@ -39,7 +39,7 @@ func NewLogger(out *Buffer, c LogConfig) (*slog.Logger, error) {
 	case "text":
 		return slog.New(handler{slog.NewTextHandler(out, opts), out}), nil
 	}
-	return nil, fmt.Errorf("telemetry: log format %q must be json or text", c.Format)
+	return nil, fmt.Errorf("log format %q must be json or text", c.Format)
 }
 
 // Carrier supplies log attributes of a request or message through contexts. LogAttrs is called only when a record is

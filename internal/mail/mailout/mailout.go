@@ -52,7 +52,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		// The error does not quote the address, which may contain a password.
 		return nil, fault.InField("smtp_url", "no_mail_server",
-			errors.New("mailout: the address of the mail server is not smtp://host or smtps://host"))
+			errors.New("must be the URL of a mail server, such as smtp://mail.house.example:587 or smtps://mail.house.example"))
 	}
 	timeout := cmp.Or(c.Timeout, mail.SendTimeout)
 	options := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithHELO(from.Domain())}
@@ -62,7 +62,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 		n, err := strconv.Atoi(p)
 		if err != nil {
 			return nil, fault.InField("smtp_url", "no_mail_server",
-				errors.New("mailout: the port of the mail server is not a number"))
+				errors.New("must have a number as its port"))
 		}
 		s.options = append(s.options, gomail.WithPort(n))
 	}
@@ -71,7 +71,9 @@ func NewSMTP(c Config) (*SMTP, error) {
 		s.options = append(s.options, gomail.WithUsername(name), gomail.WithPassword(password),
 			gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover))
 	}
-	_, err = gomail.NewClient(s.host, s.options...)
+	if _, err = gomail.NewClient(s.host, s.options...); err != nil {
+		err = fmt.Errorf("must have a valid host and port: %w", err)
+	}
 	return s, fault.InField("smtp_url", "no_mail_server", err)
 }
 
@@ -155,7 +157,7 @@ func parseFrom(from string) (fromAddress, error) {
 	m, err := text.ParseMailbox(from)
 	if err != nil {
 		return fromAddress{}, fault.InField("mail_from", "no_sender",
-			errors.New("mailout: the sender is not an address such as \"House <no-reply@house.example>\""))
+			errors.New("must be an address such as House <no-reply@house.example>"))
 	}
 	return fromAddress{m}, nil
 }

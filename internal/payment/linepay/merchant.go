@@ -162,19 +162,19 @@ func (c Config) Validate() error {
 	c = c.complete()
 	switch {
 	case !printable.MatchString(c.ChannelID):
-		return fault.InField("linepay_channel_id", "one_word", errors.New("linepay: the channel id is missing or is not one word"))
+		return fault.InField("linepay_channel_id", "one_word", errors.New("must have 1 to 100 characters and no space"))
 	case !printable.MatchString(string(c.ChannelSecret)):
 		return fault.InField("linepay_channel_secret", "one_word",
-			errors.New("linepay: the channel secret is missing or is not one word"))
+			errors.New("must have 1 to 100 characters and no space"))
 	// With a slash at the end of the host, request paths would begin with two slashes, but the signed path with one.
 	case strings.HasSuffix(c.Host, "/"):
-		return fault.InField("linepay_url", "end_slash", errors.New("linepay: the host ends with a slash"))
+		return fault.InField("linepay_url", "end_slash", errors.New("must not end with a slash"))
 	case c.Prefix != "/v4" && c.Prefix != "/v3":
-		return fault.InField("linepay_prefix", "api_version", errors.New("linepay: the prefix is neither /v4 nor /v3"))
+		return fault.InField("linepay_prefix", "api_version", errors.New("must be /v4 or /v3"))
 	}
 	if err := gatewayhttp.CheckURL(c.Host); err != nil {
 		return fault.InField("linepay_url", gatewayhttp.FieldCode(err),
-			fmt.Errorf("linepay: the host is not an address such as %s: %w", SandboxHost, err))
+			fmt.Errorf("must be a URL such as %s: %w", SandboxHost, err))
 	}
 	return nil
 }

@@ -37,23 +37,23 @@ var (
 func (c Config) Validate() error {
 	if c.mixed() {
 		return fault.InField(c.missingURL(), "both_urls",
-			errors.New("vnpay: set the URLs of both the payment page and the API, or neither for the sandbox"))
+			errors.New("must be set together with VNPay's other URL; without both, its sandbox is used"))
 	}
 	c = c.complete()
 	switch {
 	case !siteCode.MatchString(c.TmnCode):
-		return fault.InField("vnpay_tmn_code", "site_code", errors.New("vnpay: the site code is not 8 letters and digits"))
+		return fault.InField("vnpay_tmn_code", "site_code", errors.New("must have 8 letters and digits"))
 	case !printable.MatchString(string(c.HashSecret)):
 		return fault.InField("vnpay_hash_secret", "hash_secret",
-			errors.New("vnpay: the hash secret is missing, too short or contains a space"))
+			errors.New("must have 8 to 256 characters and no space"))
 	}
 	if err := gatewayhttp.CheckPage(c.PayURL); err != nil {
 		return fault.InField("vnpay_pay_url", gatewayhttp.FieldCode(err),
-			fmt.Errorf("vnpay: the payment page is not a URL such as %s: %w", SandboxPayURL, err))
+			fmt.Errorf("must be a URL such as %s: %w", SandboxPayURL, err))
 	}
 	if err := gatewayhttp.CheckURL(c.APIURL); err != nil {
 		return fault.InField("vnpay_api_url", gatewayhttp.FieldCode(err),
-			fmt.Errorf("vnpay: the API is not a URL such as %s: %w", SandboxAPIURL, err))
+			fmt.Errorf("must be a URL such as %s: %w", SandboxAPIURL, err))
 	}
 	return nil
 }
