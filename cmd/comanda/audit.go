@@ -21,7 +21,7 @@ func (c *cli) audit() *cobra.Command {
 		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 			r, err := auditsql.Verify(cmd.Context(), db)
 			return result{r, func(w io.Writer) {
-				fmt.Fprintf(w, "%d entries, the newest has the hash %s\n", r.Entries, r.Hash)
+				fmt.Fprintf(w, "%s, the newest has the hash %s\n", count(r.Entries, "entry", "entries"), r.Hash)
 				for _, b := range r.Broken {
 					fmt.Fprintf(w, "entry %d: %s\n", b.Seq, b.What)
 				}
@@ -42,7 +42,7 @@ func (c *cli) auditPrices() *cobra.Command {
 		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 			a, err := orderingsql.NewOrders(db).AuditPrices(cmd.Context(), from)
 			return result{a, func(w io.Writer) {
-				fmt.Fprintf(w, "%d orders, %d of them with taxes, service charges or discounts\n", a.Orders, a.Quoted)
+				fmt.Fprintf(w, "%s, %d of them with taxes, service charges or discounts\n", count(a.Orders, "order", "orders"), a.Quoted)
 				if a.Imported > 0 {
 					fmt.Fprintf(w, "%d were imported with the totals of another system and were not checked\n", a.Imported)
 				}

@@ -39,7 +39,7 @@ func (c *cli) export() *cobra.Command {
 				return result{}, err
 			}
 			return result{value: exported{n, file}, text: func(w io.Writer) {
-				fmt.Fprintf(w, "%d documents in %s\n", n, file)
+				fmt.Fprintf(w, "%s in %s\n", count(n, "document", "documents"), file)
 			}}, nil
 		}),
 	}
@@ -148,7 +148,7 @@ func printHistory(w io.Writer, r ordering.HistoryResult, check bool) {
 	if check {
 		verb = "would be imported"
 	}
-	fmt.Fprintf(w, "%d orders with %d lines %s, %d exist\n", r.Orders, r.Lines, verb, r.Skipped)
+	fmt.Fprintf(w, "%s with %s %s, %d exist\n", count(r.Orders, "order", "orders"), count(r.Lines, "line", "lines"), verb, r.Skipped)
 	if r.Orders > 0 {
 		fmt.Fprintf(w, "business dates %s to %s\n", r.FirstDay, r.LastDay)
 	}
@@ -163,12 +163,12 @@ func printImported(w io.Writer, r document.ImportResult, check bool) {
 	if check {
 		verb = "would be written"
 	}
-	fmt.Fprintf(w, "%d lines\n", r.Lines)
+	fmt.Fprintf(w, "%s\n", count(r.Lines, "line", "lines"))
 	for _, e := range slices.Sorted(maps.Keys(r.Written)) {
-		fmt.Fprintf(w, "%6d %s %s\n", r.Written[e], e, verb)
+		fmt.Fprintf(w, "%-12s %d %s\n", e, r.Written[e], verb)
 	}
 	for _, e := range slices.Sorted(maps.Keys(r.Skipped)) {
-		fmt.Fprintf(w, "%6d %s already exist\n", r.Skipped[e], e)
+		fmt.Fprintf(w, "%-12s %d skipped\n", e, r.Skipped[e])
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *cli) indexRebuild() *cobra.Command {
 			})
 			r.Seconds = begun.Elapsed().Seconds()
 			return result{value: r, text: func(w io.Writer) {
-				fmt.Fprintf(w, "%d documents in %.1f s\n", r.Documents, r.Seconds)
+				fmt.Fprintf(w, "%s in %.1f s\n", count(r.Documents, "document", "documents"), r.Seconds)
 			}}, err
 		}),
 	}
@@ -130,7 +130,7 @@ func printVerification(w io.Writer, v document.Verification) {
 		total += n
 	}
 	if v.Clean {
-		fmt.Fprintf(w, "clean; %d documents compared\n", total)
+		fmt.Fprintf(w, "clean; %s compared\n", count(total, "document", "documents"))
 		return
 	}
 	for _, kind := range slices.Sorted(maps.Keys(v.Found)) {

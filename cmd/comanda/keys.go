@@ -80,7 +80,7 @@ func (c *cli) keysLint() *cobra.Command {
 				for _, f := range found {
 					fmt.Fprintln(w, f)
 				}
-				fmt.Fprintf(w, "%d declarations, %d findings\n", len(keyspace.Declarations()), len(found))
+				fmt.Fprintf(w, "%d declarations, %s\n", len(keyspace.Declarations()), count(len(found), "finding", "findings"))
 			}, len(found) > 0})
 		},
 	}
@@ -142,7 +142,7 @@ func printAudit(w io.Writer, r keyaudit.Report) {
 	for _, n := range r.Nodes {
 		fmt.Fprintf(w, "%s holds %d keys%s\n", n.Addr, n.Keys, memoryOf(n))
 	}
-	fmt.Fprintf(w, "%d keys in %.1f s\n", r.Keys, r.Seconds)
+	fmt.Fprintf(w, "%s in %.1f s\n", count(r.Keys, "key", "keys"), r.Seconds)
 	if r.Clean {
 		fmt.Fprintln(w, "clean")
 		return

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -60,6 +61,7 @@ func newRoot() *cobra.Command {
 		Use: "comanda", Short: "Self-hosted ordering for restaurants",
 		Version: telemetry.ReadBuild().Version, SilenceUsage: true, SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	flags := root.PersistentFlags()
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.StringVar(&c.file, "config", "", "file of NAME=value lines, overridden by the environment and by flags")
@@ -74,6 +76,19 @@ func newRoot() *cobra.Command {
 		c.bench(), c.doctor(), c.docs(),
 	)
 	return root
+}
+
+// flagError replaces the text of package strconv in an error about a flag.
+func flagError(err error) error {
+	wrong, ok := errors.AsType[*strconv.NumError](err)
+	if !ok {
+		return err
+	}
+	form := "a number"
+	if wrong.Func == "ParseBool" {
+		form = "true or false"
+	}
+	return errors.New(strings.TrimSuffix(err.Error(), wrong.Error()) + "expected " + form)
 }
 
 // settingFlag is a flag that overrides a setting. It only stores the text: app.LoadConfig parses and checks settings
@@ -187,11 +202,22 @@ func (c *cli) print(out io.Writer, r result) error {
 	return nil
 }
 
-// group returns a command that only contains others.
+// group returns a command that only contains others. Alone it prints its help; any argument is a misspelt command.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Short: short}
+	cmd := &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// count returns a number with its noun, in the singular for 1.
+func count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // printTable prints a header and one row per element in aligned columns. Header and row separate their cells by tabs.

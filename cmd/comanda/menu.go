@@ -78,19 +78,19 @@ func importMenu(
 func readLimited(file string, limit int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("menu: %w", err)
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("menu: %w", err)
+		return nil, err
 	}
 	return raw, nil
 }
 
 func printMenuImport(w io.Writer, r catalog.MenuImportResult, dryRun bool) {
 	if len(r.Problems) > 0 {
-		fmt.Fprintf(w, "%d problems, nothing was changed:\n", len(r.Problems))
+		fmt.Fprintf(w, "%s, nothing was changed:\n", count(len(r.Problems), "problem", "problems"))
 	}
 	for _, p := range r.Problems {
 		var at []string
@@ -113,7 +113,7 @@ func printMenuImport(w io.Writer, r catalog.MenuImportResult, dryRun bool) {
 	if dryRun {
 		verb = "would be "
 	}
-	fmt.Fprintf(w, "%d dishes %screated, %d %supdated\n", r.Created, verb, r.Updated, verb)
+	fmt.Fprintf(w, "%s %screated, %d %supdated\n", count(r.Created, "dish", "dishes"), verb, r.Updated, verb)
 }
 
 func (c *cli) menuExport() *cobra.Command {

@@ -35,8 +35,8 @@ func (c *cli) outboxStatus() *cobra.Command {
 					fmt.Fprintf(w, "dead     (redis): %d, the first for %.1f s\n", s.Redis.Dead, s.Redis.DeadAgeSeconds)
 				}
 				if d := s.Documents; d.VerifiedAt != nil {
-					fmt.Fprintf(w, "verified %s: %d differences between documents and SQL\n",
-						d.VerifiedAt.Format(time.RFC3339), d.Differences)
+					fmt.Fprintf(w, "verified %s: %s between documents and SQL\n",
+						d.VerifiedAt.Format(time.RFC3339), count(d.Differences, "difference", "differences"))
 				}
 			}}, err
 		}),

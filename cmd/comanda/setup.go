@@ -65,7 +65,7 @@ func (c *cli) setup() *cobra.Command {
 
 func printSetup(w io.Writer, r app.HouseSetupResult) {
 	if len(r.Problems) > 0 {
-		fmt.Fprintf(w, "%d problems, nothing was changed:\n", len(r.Problems))
+		fmt.Fprintf(w, "%s, nothing was changed:\n", count(len(r.Problems), "problem", "problems"))
 		for _, p := range r.Problems {
 			fmt.Fprintf(w, "  %s\n", p)
 		}

@@ -73,7 +73,7 @@ func printReconciliation(w io.Writer, r system.Reconciliation) {
 	}
 	if r.Clean {
 		if r.Cache == system.CacheCompared {
-			fmt.Fprintf(w, "clean; %d scopes compared with Redis\n", r.Scopes)
+			fmt.Fprintf(w, "clean; %s compared with Redis\n", count(r.Scopes, "scope", "scopes"))
 		} else {
 			fmt.Fprintln(w, "SQL is clean; nothing was compared with Redis")
 		}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +84,7 @@ type housePerson struct {
 // textSource is a text, or the place to read it from. A secret must not be written in the house file itself.
 type textSource struct{ Text, File, Env string }
 
-// UnmarshalYAML implements yaml.Unmarshaler. The keys are checked here, because KnownFields does not reach them.
+// UnmarshalYAML implements yaml.Unmarshaler.
 func (s *textSource) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		s.Text = n.Value
@@ -143,49 +145,135 @@ type parsedHouse struct {
 	problems []HouseProblem
 }
 
-// parseHouse parses a house file. Unknown fields are reported, because a misspelt field would be ignored without
-// notice.
+// parseHouse parses a house file. All fields are checked before they are decoded, because the decoder's errors are about
+// types of Go, and it would ignore the fraction of a number. Unknown fields are reported, because a misspelt field would be
+// ignored without notice.
 func parseHouse(raw []byte, dir string) *parsedHouse {
 	h := &parsedHouse{dir: dir}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
-	d.KnownFields(true)
-	err := d.Decode(&h.houseFile)
+	err := d.Decode(&h.root)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the file is empty")
+	}
 	if err == nil {
-		err = yaml.Unmarshal(raw, &h.root)
+		h.check(h.root.Content[0], reflect.TypeFor[houseFile]())
+		if err = h.root.Decode(&h.houseFile); len(h.problems) > 0 {
+			err = nil // the same again
+		}
+	}
+	if err != nil {
+		h.problems = append(h.problems, yamlProblem(err.Error()))
+		return h
 	}
 	var second yaml.Node // an empty one, as of a file that ends with ---, has only null
-	if err == nil && d.Decode(&second) == nil && second.Content[0].Tag != "!!null" {
+	if d.Decode(&second) == nil && second.Content[0].Tag != "!!null" {
 		h.problems = append(h.problems, HouseProblem{
 			Line: second.Line, Message: "The file has a second document. Write everything before the line with ---.",
 		})
 	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the file is empty")
-	}
-	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
-		for _, s := range e.Errors {
-			h.problems = append(h.problems, yamlProblem(s))
-		}
-	} else if err != nil {
-		h.problems = append(h.problems, yamlProblem(strings.TrimPrefix(err.Error(), "yaml: ")))
-	}
 	return h
 }
 
-var (
-	// The parser reports its errors as text only.
-	yamlLine = regexp.MustCompile(`^line (\d+): `)
-	yamlType = regexp.MustCompile(` in type \S+$`)
-)
+// yamlLine matches the line of an error of the parser, which reports errors as text only.
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-// yamlProblem returns an error of the parser without the names of Go types.
+// yamlProblem returns an error of the parser.
 func yamlProblem(s string) HouseProblem {
-	p := HouseProblem{Message: yamlType.ReplaceAllString(s, " here")}
-	if m := yamlLine.FindStringSubmatch(s); m != nil {
+	p := HouseProblem{Message: strings.TrimPrefix(s, "yaml: ")}
+	if m := yamlLine.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		p.Message = strings.TrimPrefix(p.Message, m[0])
 	}
 	return p
+}
+
+// check adds a problem for each value below n that a field of type t, at the path, cannot have. A value may be empty, and
+// then counts as missing.
+func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	at := func(step any) []any { return append(slices.Clone(path), step) }
+	switch {
+	case n.Tag == "!!null":
+	case t == reflect.TypeFor[textSource]():
+		if err := n.Decode(&textSource{}); err != nil {
+			h.expected("a text, or one of file and env", n, path)
+		}
+	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			h.check(item, t.Elem(), at(i)...)
+		}
+	case t.Kind() == reflect.Slice:
+		h.expected("a list", n, path)
+	case t.Kind() == reflect.Int:
+		if i := 0; n.Tag != "!!int" || n.Decode(&i) != nil {
+			h.expected("a whole number", n, path)
+		}
+	case t.Kind() == reflect.String && n.Kind != yaml.ScalarNode:
+		h.expected("a text", n, path)
+	case t.Kind() == reflect.Map && n.Kind != yaml.MappingNode:
+		h.expected("lines of name: value", n, path)
+	case t.Kind() == reflect.Struct && n.Kind != yaml.MappingNode:
+		h.expected("the fields "+strings.Join(fieldNames(t), ", "), n, path)
+	case n.Kind == yaml.MappingNode:
+		h.checkFields(n, t, at)
+	}
+}
+
+// checkFields checks the entries of a mapping against the fields of a struct, or the values of a map.
+func (h *parsedHouse) checkFields(n *yaml.Node, t reflect.Type, at func(step any) []any) {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		field := -1
+		if t.Kind() == reflect.Struct {
+			field = slices.Index(fieldNames(t), key.Value)
+		}
+		switch {
+		case seen[key.Value]:
+			h.wrongAt(key.Line, "This field is listed twice.", at(key.Value))
+		case t.Kind() == reflect.Map:
+			h.check(value, t.Elem(), at(key.Value)...)
+		case field >= 0:
+			h.check(value, t.Field(field).Type, at(key.Value)...)
+		case key.Tag == "!!merge":
+			h.check(value, t, at(key.Value)[:len(at(key.Value))-1]...)
+		default:
+			h.wrongAt(key.Line, "Unknown field. The fields here are "+strings.Join(fieldNames(t), ", ")+".", at(key.Value))
+		}
+		seen[key.Value] = true
+	}
+}
+
+// fieldNames returns the names of a struct's fields in a house file.
+func fieldNames(t reflect.Type) []string {
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i] = t.Field(i).Tag.Get("yaml")
+	}
+	return names
+}
+
+// expected adds a problem of a value of another form than its field needs.
+func (h *parsedHouse) expected(form string, n *yaml.Node, path []any) {
+	found := strconv.Quote(n.Value)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		found = "a list"
+	case yaml.MappingNode:
+		found = "fields"
+	}
+	h.wrongAt(n.Line, fmt.Sprintf("Expected %s, found %s.", form, found), path)
+}
+
+// wrongAt adds a problem of a field at a line.
+func (h *parsedHouse) wrongAt(line int, message string, path []any) {
+	h.wrong(message, path...)
+	h.problems[len(h.problems)-1].Line = line
 }
 
 // wrong adds a problem of a field: names and indexes from the root.

@@ -15,11 +15,22 @@ func TestSetUpHouse_problems(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"", "0 : the file is empty"},
 		{"owner: [", "1 : did not find expected node content"},
-		{"owner: {email: a@b.example}\nbranch: []", "2 : field branch not found here"},
-		{"settings:\n  smtp_url: {path: x}", `2 : expected file or env, not "path"`},
-		{"settings:\n  smtp_url: [a]", "2 : expected a text, or one of file and env"},
+		{"owner: {email: a@b.example}\nbranch: []", "2 branch: Unknown field. The fields here are owner, settings, branches, people."},
+		{"settings:\n  smtp_url: {path: x}", "2 settings.smtp_url: Expected a text, or one of file and env, found fields."},
+		{"settings:\n  smtp_url: [a]", "2 settings.smtp_url: Expected a text, or one of file and env, found a list."},
 		{"owner: {email: a@b.example}\n---\nbranches: []", "2 : The file has a second document. Write everything before the line with ---."},
-		{"branches:\n  - name: A\n    dayStart: four", "3 : cannot unmarshal !!str `four` into int"},
+		{"branches:\n  - name: A\n    dayStart: four", `3 branches[0].dayStart: Expected a whole number, found "four".`},
+		{"branches: [{tables: [{labels: T1, seats: 2.5}]}]", `1 branches[0].tables[0].seats: Expected a whole number, found "2.5".`},
+		{"branches: [{dayStart: 99999999999999999999}]", `1 branches[0].dayStart: Expected a whole number, found "99999999999999999999".`},
+		{"branches:\n  - locales: vi", `2 branches[0].locales: Expected a list, found "vi".`},
+		{"branches:\n  - tables: A1-A8", `2 branches[0].tables: Expected a list, found "A1-A8".`},
+		{"branches:\n  - menu: pho", `2 branches[0].menu: Expected the fields template, file, found "pho".`},
+		{"branches:\n  - name: [A]", "2 branches[0].name: Expected a text, found a list."},
+		{"owner: {email: a@b.example}\nowner: {name: A}", "2 owner: This field is listed twice."},
+		{"settings: on", `1 settings: Expected lines of name: value, found "on".`},
+		{"a house", `1 : Expected the fields owner, settings, branches, people, found "a house".`},
+		{"a: &a [*a]", "1 a: Unknown field. The fields here are owner, settings, branches, people."},
+		{"branches: &a [*a]", "1 branches[0]: Expected the fields name, country, currency, timezone, dayStart, locales, tables, menu, found a list."},
 		{`owner: {email: a@b.example, password: {file: short.txt}, role: owner}
 settings:
   nothing: x

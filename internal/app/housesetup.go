@@ -216,7 +216,13 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 		return nil
 	}
 	if err := p.Settings.Check(v); err != nil {
-		p.wrong(detail(err), "settings")
+		fields := fault.FieldsOf(err)
+		for _, f := range fields {
+			p.wrong(f.Sentence(), "settings", f.Field)
+		}
+		if len(fields) == 0 {
+			p.wrong(detail(err), "settings")
+		}
 		return nil
 	}
 	if len(changes) == 0 {
