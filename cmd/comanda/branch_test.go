@@ -1,12 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"comanda/internal/catalog"
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
 
@@ -53,5 +60,34 @@ func TestGroup_unknown_command(t *testing.T) {
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 dishes", 1: "1 dish", 2: "2 dishes"} {
 		testenv.Equal(t, want, count(n, "dish", "dishes"))
+	}
+}
+
+// A command in a folder without a database names the missing file, and creates neither file nor folder.
+func TestCommands_without_a_database(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "misspelt")
+	for _, command := range []string{"branch list", "stock show", "audit verify", "keys withdraw", "backup x.db"} {
+		root := newRoot()
+		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
+		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "there is no database "+dir) {
+			t.Errorf("%s: error %v, want the missing database", command, err)
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder: error %v, want none created", err)
+	}
+}
+
+// Operators read the cause of an outage in one line, without the sentence for guests.
+func TestMessage(t *testing.T) {
+	cause := errors.New("failed to connect:\n\tdial tcp 127.0.0.1:1: connection refused")
+	for want, err := range map[string]error{
+		"the database is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": fmt.Errorf(
+			"sqldb: now_select: %w: %w", sqldb.ErrUnavailable, cause),
+		"Redis is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": redisdb.ErrDown.Because(cause),
+		sqldb.ErrSchema.Error(): fmt.Errorf("sqldb: branch_list: %w: no such table", sqldb.ErrSchema),
+		cause.Error():           cause,
+	} {
+		testenv.Equal(t, want, message(err))
 	}
 }

@@ -16,7 +16,7 @@ func (c *cli) demo() *cobra.Command {
 		Use: "load", Short: "Load the demo restaurant into the configured database", Args: cobra.NoArgs,
 		Long: "Loads three branches (Hà Nội in VND, Taipei in TWD, Berlin in EUR with taxes and a service charge) with\n" +
 			"menus and tables. Loading it again changes nothing.",
-		RunE: c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
+		RunE: c.withNewDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
 			if err := db.Migrate(cmd.Context()); err != nil {
 				return result{}, err
 			}

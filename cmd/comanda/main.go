@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
+	"comanda/internal/fault"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/system"
@@ -36,11 +37,26 @@ func main() {
 		return
 	}
 	if !errors.Is(err, errFound) { // the findings have been printed already
-		fmt.Fprintln(os.Stderr, "comanda:", err)
+		fmt.Fprintln(os.Stderr, "comanda:", message(err))
 	}
 	stop()
 	// Every failure has this code: scripts distinguish only success.
 	os.Exit(1) //nolint:gocritic // stop was called above
+}
+
+// message returns the text of an error for the operator. Of an outage it is the cause in one line, because the advice of its
+// detail is for guests, and the statement that noticed it does not matter.
+func message(err error) string {
+	if errors.Is(err, sqldb.ErrSchema) {
+		return sqldb.ErrSchema.Error()
+	}
+	for what, outage := range map[string]*fault.Error{"the database": sqldb.ErrUnavailable, "Redis": redisdb.ErrDown} {
+		if errors.Is(err, outage) {
+			_, cause, _ := strings.Cut(err.Error(), outage.Detail+": ")
+			return what + " is unavailable: " + strings.Join(strings.Fields(cause), " ")
+		}
+	}
+	return err.Error()
 }
 
 // errFound ends a command with exit code 1 after it has printed its findings. main prints no message for it.
@@ -137,10 +153,22 @@ func (c *cli) withConfig(run func(*cobra.Command, app.Config) (result, error)) r
 	}
 }
 
-// withDatabase is withConfig with the configured database. It does not migrate: a command must not change the schema
-// under running servers.
+// withDatabase is withConfig with the configured database, which must exist. It does not migrate: a command must not
+// change the schema under running servers.
 func (c *cli) withDatabase(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner {
+	return c.withNewDatabase(run, app.Config.CheckDatabase)
+}
+
+// withNewDatabase is withDatabase for commands that may create a SQLite file. It runs the checks before.
+func (c *cli) withNewDatabase(
+	run func(*cobra.Command, app.Config, *sqldb.DB) (result, error), checks ...func(app.Config) error,
+) runner {
 	return c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+		for _, check := range checks {
+			if err := check(config); err != nil {
+				return result{}, err
+			}
+		}
 		db, err := app.OpenDatabase(cmd.Context(), config)
 		if err != nil {
 			return result{}, err

@@ -16,7 +16,7 @@ func (c *cli) migrate() *cobra.Command {
 	step := func(use, short string, run func(context.Context, *sqldb.DB) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
-			RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
+			RunE: c.withNewDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 				if err := run(cmd.Context(), db); err != nil {
 					return result{}, err
 				}

@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +62,16 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+}
+
+// CheckDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt folder, an
+// empty installation would hide the mistake.
+func (c Config) CheckDatabase() error {
+	file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:")
+	if _, err := os.Stat(strings.TrimPrefix(file, "//")); !ok || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("there is no database %s: check --data-dir, or create it with comanda serve or comanda migrate up", file)
 }
 
 // redis returns the configuration of package redisdb: without a URL it embeds a store whose socket is in the data

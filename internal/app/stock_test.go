@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/demo"
 	"comanda/internal/redisdb/redisdbtest"
 	"comanda/internal/sqldb"
@@ -65,7 +67,7 @@ func TestMenu_followsStock(t *testing.T) {
 	})
 }
 
-// The list of counters has today's quotas and the stock.
+// The list of counters has today's quotas and the stock. A branch without a menu is no error.
 func TestStockToday(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		k := demoCore(t, db)
@@ -84,6 +86,10 @@ func TestStockToday(t *testing.T) {
 			"STOCK eggs Trứng gà, limited true, low true", "STOCK sau-syrup Sấu ngâm đường, limited true, low false",
 		}
 		testenv.Equal(t, want, got)
+		if _, err := k.systemService().StockToday(t.Context(), 99); !errors.Is(err, catalog.ErrBranch) {
+			t.Errorf("stock of an unknown branch: error %v, want branch_not_found", err)
+		}
+		testenv.Must(k.Branches.Create(t.Context(), authz.System(), catalog.NewBranchRequest{Name: "Without a menu", Country: "VN"}))(t)
 		if all, err := k.systemService().StockToday(t.Context(), 0); err != nil || len(all) <= len(lines) {
 			t.Errorf("%d lines of all branches, %v", len(all), err)
 		}

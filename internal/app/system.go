@@ -179,6 +179,9 @@ func menuTemplates() []catalog.MenuTemplate {
 // WithCore calls run with the services of a server and returns its result, for commands that run beside servers.
 // Redis notifies the servers of changes at once; without Redis they read the changes from SQL within seconds.
 func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) (none T, err error) {
+	if err := c.CheckDatabase(); err != nil {
+		return none, err
+	}
 	db, err := OpenDatabase(ctx, c)
 	if err != nil {
 		return none, err

@@ -26,7 +26,7 @@ var (
 	ErrCheck      = errors.New("sqldb: a check constraint refused the value")
 	ErrRetry      = errors.New("sqldb: the transaction must be run again")
 	ErrAffected   = errors.New("sqldb: another number of rows was changed than the caller knows to be there")
-	ErrSchema     = errors.New("the database has no schema, or an older one: comanda serve and comanda migrate up bring it up")
+	ErrSchema     = errors.New("the database has no schema, or an older one: start comanda serve, or run comanda migrate up")
 )
 
 // ErrUnavailable means that the database cannot be reached or cannot answer now. It is a fault.Error, so that the API

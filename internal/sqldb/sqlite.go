@@ -39,7 +39,7 @@ const sqlitePragmas = "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_prag
 const writerCache = "&_pragma=cache_size(-32768)"
 
 // ErrServed reports that another server uses the database.
-var ErrServed = errors.New("sqldb: another server uses this database")
+var ErrServed = errors.New("another server uses this database")
 
 // LockServer keeps other servers from a SQLite database until unlock is called or the process ends, or returns ErrServed.
 // Only one server may decide on SQLite: two would each move all deadlines after a step of the clock. Commands run beside
@@ -83,7 +83,7 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		_ = writer.Close()
-		return nil, translate("open", err)
+		return nil, translate("open "+path, err)
 	}
 	// query_only makes statements that write fail on a reader's connection, because they would bypass the turn.
 	reading := openConns(dsn, "PRAGMA query_only = 1")

@@ -3,6 +3,7 @@ package system
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -49,6 +50,9 @@ func (s *Service) StockToday(ctx context.Context, branch int64) ([]StockLine, er
 	if err != nil {
 		return nil, err
 	}
+	if branch != 0 && !slices.ContainsFunc(branches, func(b catalog.Branch) bool { return b.ID == branch }) {
+		return nil, catalog.ErrBranch
+	}
 	lines := []StockLine{}
 	for _, b := range branches {
 		if branch != 0 && b.ID != branch {
@@ -81,6 +85,9 @@ func (s *Service) stockLines(ctx context.Context, branch int64) ([]StockLine, er
 // quotaLines returns the items of a branch's published menu with the counters of its current business date.
 func (s *Service) quotaLines(ctx context.Context, store *catalogsql.Store, b catalog.Branch) ([]StockLine, error) {
 	content, err := store.Content(ctx, b.ID)
+	if errors.Is(err, catalog.ErrMenu) {
+		return nil, nil // a new branch has stock before it has a menu
+	}
 	if err != nil {
 		return nil, err
 	}
