@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -220,7 +221,11 @@ func readHours(name string) (*catalog.OpeningHours, error) {
 	var h catalog.OpeningHours
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&h); err != nil {
+	err = d.Decode(&h)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text is about types of Go
+		err = fmt.Errorf("%s has a value of the wrong form (%s); comanda branch set --help shows the form", cmp.Or(wrong.Field, "the file"), wrong.Value)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &h, nil

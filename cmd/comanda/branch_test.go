@@ -91,3 +91,17 @@ func TestMessage(t *testing.T) {
 		testenv.Equal(t, want, message(err))
 	}
 }
+
+// A value of the wrong form in a file of opening hours is named as it stands in the file.
+func TestReadHours_problems(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hours.json")
+	for text, want := range map[string]string{
+		`{"weekly":{"fri":"x"}}`: "weekly has a value of the wrong form (string)",
+		`[]`:                     "the file has a value of the wrong form (array)", `{"wekly":{}}`: `unknown field "wekly"`,
+	} {
+		testenv.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		if _, err := readHours(file); err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", text, err, want)
+		}
+	}
+}
