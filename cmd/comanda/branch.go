@@ -223,7 +223,8 @@ func readHours(name string) (*catalog.OpeningHours, error) {
 	d.DisallowUnknownFields()
 	err = d.Decode(&h)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text is about types of Go
-		err = fmt.Errorf("%s has a value of the wrong form (%s); comanda branch set --help shows the form", cmp.Or(wrong.Field, "the file"), wrong.Value)
+		err = fmt.Errorf("%s has a value of the wrong form (%s); comanda branch set --help shows the form",
+			cmp.Or(wrong.Field, "the file"), wrong.Value)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

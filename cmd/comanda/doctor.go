@@ -18,7 +18,7 @@ func (c *cli) doctor() *cobra.Command {
 			return result{d, func(w io.Writer) {
 				fmt.Fprintf(w, "comanda %s %s (%s)\n", d.Build.Version, d.Build.Revision, d.Build.GoVersion)
 				for _, s := range d.Settings {
-					fmt.Fprintf(w, "  %-26s %s\n", s.Name, s.Text())
+					fmt.Fprintf(w, "  %-30s %s\n", s.Name, s.Text())
 				}
 				for _, f := range d.Findings {
 					mark := "ok   "

@@ -148,7 +148,8 @@ func printHistory(w io.Writer, r ordering.HistoryResult, check bool) {
 	if check {
 		verb = "would be imported"
 	}
-	fmt.Fprintf(w, "%s with %s %s, %d exist\n", count(r.Orders, "order", "orders"), count(r.Lines, "line", "lines"), verb, r.Skipped)
+	fmt.Fprintf(w, "%s with %s %s, %d exist\n",
+		count(r.Orders, "order", "orders"), count(r.Lines, "line", "lines"), verb, r.Skipped)
 	if r.Orders > 0 {
 		fmt.Fprintf(w, "business dates %s to %s\n", r.FirstDay, r.LastDay)
 	}

@@ -64,8 +64,8 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
 }
 
-// CheckDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt folder, an
-// empty installation would hide the mistake.
+// CheckDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt
+// folder, an empty installation would hide the mistake.
 func (c Config) CheckDatabase() error {
 	file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:")
 	if _, err := os.Stat(strings.TrimPrefix(file, "//")); !ok || !errors.Is(err, fs.ErrNotExist) {
