@@ -127,7 +127,8 @@ const (
 )
 
 // Reconcile compares ledger, holds, orders, money and Redis, of one branch or, with 0, of all. It only reads, and
-// reports only differences that every comparison finds. Without Redis it compares SQL with itself.
+// reports only differences that every comparison finds. Without Redis it compares SQL with itself. An unknown branch is
+// catalog.ErrBranch.
 func (s *Service) Reconcile(ctx context.Context, branch int64) (Reconciliation, error) {
 	return exclusive(s, func() (Reconciliation, error) {
 		switch {
@@ -149,6 +150,11 @@ func (s *Service) reconcile(
 	ctx context.Context, cache stock.AdmissionCache, branch int64, note string,
 ) (Reconciliation, error) {
 	r := Reconciliation{Differences: []string{}, Note: note, Cache: CacheUnavailable}
+	if branch != 0 {
+		if _, err := catalogsql.New(s.DB, nil).Branch(ctx, branch); err != nil {
+			return r, err
+		}
+	}
 	for round := range reconcileRounds {
 		found, scopes, err := differences(ctx, s.DB, cache, branch)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/catalog"
+
 	"go.uber.org/goleak"
 
 	"comanda/internal/audit"
@@ -138,8 +140,11 @@ func TestService_one_at_a_time(t *testing.T) {
 		t.Errorf("outbox: %+v, %v", s, err)
 	}
 	i.long.Unlock()
-	if r, err := i.Reconcile(t.Context(), 4); err != nil || !r.Clean {
+	if r, err := i.Reconcile(t.Context(), 0); err != nil || !r.Clean {
 		t.Errorf("afterwards: %+v, %v", r, err)
+	}
+	if r, err := i.Reconcile(t.Context(), 4); !errors.Is(err, catalog.ErrBranch) || r.Clean {
+		t.Errorf("of an unknown branch: %+v, %v", r, err)
 	}
 	if sum, err := i.Replay(t.Context(), boss, "a"); err != nil || sum.Applied != 1 {
 		t.Errorf("afterwards: %+v, %v", sum, err)
