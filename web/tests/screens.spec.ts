@@ -12,6 +12,15 @@ test('the navigation shows the entry of the current page', async ({ page, server
   await expect(page.getByRole('navigation').getByRole('link', { name: 'Audit log' })).toBeInViewport({ ratio: 1 })
 })
 
+test('the navigation marks the list that a page belongs to', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'owner', 'roles')
+  await page.locator('main').getByRole('link', { name: /Kitchen/ }).click()
+  await expect(page).toHaveURL(/\/roles\/\d+$/)
+  const marked = page.getByRole('navigation').locator('.v-list-item--active')
+  await expect(marked).toHaveText('Roles')
+})
+
 test('the first steps appear once, with their state', async ({ page, server }) => {
   await enter(page, server, 'owner')
   const held: Route[] = []

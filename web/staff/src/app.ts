@@ -32,6 +32,7 @@ export interface Feature {
 
 declare module 'vue-router' {
   interface RouteMeta {
+    entry?: string // the navigation entry of a page that has none of its own
     title?: string // the key of a text, for the browser's tab
     needs?: Route[]
     open?: boolean // accessible without a login

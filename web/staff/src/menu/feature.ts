@@ -10,7 +10,7 @@ export const feature: Feature = {
     },
     {
       path: '/categories', name: 'categories', component: () => import('./CategoriesView.vue'),
-      meta: { title: 'menu.categories', needs: ['GET /api/categories'] },
+      meta: { entry: 'dishes', title: 'menu.categories', needs: ['GET /api/categories'] },
     },
     {
       path: '/option-groups', name: 'option-groups', component: () => import('./OptionGroupsView.vue'),
@@ -22,19 +22,19 @@ export const feature: Feature = {
     },
     {
       path: '/menu-versions/:id', name: 'version', component: () => import('./VersionView.vue'), props: true,
-      meta: { title: 'menu.version_title', needs: ['GET /api/menu-versions/{id}'] },
+      meta: { entry: 'menus', title: 'menu.version_title', needs: ['GET /api/menu-versions/{id}'] },
     },
     {
       path: '/menu-versions/:id/prices', name: 'prices', component: () => import('./PricesView.vue'), props: true,
-      meta: { title: 'menu.prices', needs: ['GET /api/menu-versions/{id}', 'PUT /api/branches/{id}/menu/dishes'] },
+      meta: { entry: 'menus', title: 'menu.prices', needs: ['GET /api/menu-versions/{id}', 'PUT /api/branches/{id}/menu/dishes'] },
     },
     {
       path: '/menu-versions/:id/options', name: 'version-options', component: () => import('./VersionOptionsView.vue'), props: true,
-      meta: { title: 'menu.version_options', needs: ['GET /api/menu-versions/{id}', 'GET /api/option-groups'] },
+      meta: { entry: 'menus', title: 'menu.version_options', needs: ['GET /api/menu-versions/{id}', 'GET /api/option-groups'] },
     },
     {
       path: '/menu-versions/:id/preview', name: 'preview', component: () => import('./PreviewView.vue'), props: true,
-      meta: { title: 'menu.preview', needs: ['GET /api/menu-versions/{id}/preview'] },
+      meta: { entry: 'menus', title: 'menu.preview', needs: ['GET /api/menu-versions/{id}/preview'] },
     },
   ],
   nav: [

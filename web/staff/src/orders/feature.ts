@@ -14,7 +14,7 @@ export const feature: Feature = {
     },
     {
       path: '/orders/:id', name: 'order', component: () => import('./OrderView.vue'), props: true,
-      meta: { title: 'orders.order', needs: ['GET /api/orders/{id}'], retired: true },
+      meta: { entry: 'orders', title: 'orders.order', needs: ['GET /api/orders/{id}'], retired: true },
     },
     {
       path: '/payments', name: 'exceptions', component: () => import('./ExceptionsView.vue'),

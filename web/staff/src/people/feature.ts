@@ -10,7 +10,7 @@ export const feature: Feature = {
     },
     {
       path: '/users/new', name: 'team', component: () => import('./TeamView.vue'),
-      meta: { title: 'people.team', needs: ['POST /api/users', 'GET /api/roles'] },
+      meta: { entry: 'users', title: 'people.team', needs: ['POST /api/users', 'GET /api/roles'] },
     },
     {
       path: '/roles', name: 'roles', component: () => import('./RolesView.vue'),
@@ -18,7 +18,7 @@ export const feature: Feature = {
     },
     {
       path: '/roles/:id', name: 'role', component: () => import('./RoleView.vue'),
-      meta: { title: 'people.roles', needs: ['GET /api/roles', 'GET /api/permissions'] },
+      meta: { entry: 'roles', title: 'people.roles', needs: ['GET /api/roles', 'GET /api/permissions'] },
     },
     {
       path: '/audit', name: 'audit', component: () => import('./AuditView.vue'),

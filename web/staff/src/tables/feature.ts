@@ -10,7 +10,7 @@ export const feature: Feature = {
     },
     {
       path: '/tables/plan', name: 'table-plan', component: () => import('./PlanView.vue'),
-      meta: { title: 'tables.plan_edit', needs: ['GET /api/tables', 'PUT /api/branches/{id}/floor-plan'] },
+      meta: { entry: 'tables', title: 'tables.plan_edit', needs: ['GET /api/tables', 'PUT /api/branches/{id}/floor-plan'] },
     },
     {
       path: '/tables/sheet', name: 'table-sheet', component: () => import('./SheetView.vue'),
