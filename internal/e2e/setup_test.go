@@ -112,7 +112,7 @@ func (s *installation) applyChanges(house string, setUp func(want string, args .
 	for _, p := range got.Problems {
 		places = append(places, fmt.Sprintf("%d %s", p.Line, p.Field))
 	}
-	want := "2 settings\n5 branches[0].country\n11 people[0].role"
+	want := "2 settings.payment_window\n5 branches[0].country\n11 people[0].role"
 	if got := strings.Join(places, "\n"); got != want {
 		s.t.Errorf("problems at\n%s\nwant\n%s\n%+v", got, want, places)
 	}
