@@ -143,13 +143,14 @@ type parsedHouse struct {
 	dir      string
 	root     yaml.Node
 	problems []HouseProblem
+	within   map[*yaml.Node]bool // anchors that check is in by an alias
 }
 
 // parseHouse parses a house file. All fields are checked before they are decoded, because the decoder's errors are about
 // types of Go, and it would ignore the fraction of a number. Unknown fields are reported, because a misspelt field would be
 // ignored without notice.
 func parseHouse(raw []byte, dir string) *parsedHouse {
-	h := &parsedHouse{dir: dir}
+	h := &parsedHouse{dir: dir, within: map[*yaml.Node]bool{}}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	err := d.Decode(&h.root)
 	if errors.Is(err, io.EOF) {
@@ -188,15 +189,19 @@ func yamlProblem(s string) HouseProblem {
 }
 
 // check adds a problem for each value below n that a field of type t, at the path, cannot have. A value may be empty, and
-// then counts as missing.
+// then counts as missing. The decoder refuses an anchor that contains itself; here it is followed once.
 func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
+		if h.within[n] {
+			return
+		}
+		h.within[n] = true
+		defer delete(h.within, n)
 	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	at := func(step any) []any { return append(slices.Clone(path), step) }
 	switch {
 	case n.Tag == "!!null":
 	case t == reflect.TypeFor[textSource]():
@@ -205,7 +210,7 @@ func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
 		}
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i, item := range n.Content {
-			h.check(item, t.Elem(), at(i)...)
+			h.check(item, t.Elem(), append(slices.Clone(path), i)...)
 		}
 	case t.Kind() == reflect.Slice:
 		h.expected("a list", n, path)
@@ -220,30 +225,32 @@ func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
 	case t.Kind() == reflect.Struct && n.Kind != yaml.MappingNode:
 		h.expected("the fields "+strings.Join(fieldNames(t), ", "), n, path)
 	case n.Kind == yaml.MappingNode:
-		h.checkFields(n, t, at)
+		h.checkFields(n, t, path)
 	}
 }
 
-// checkFields checks the entries of a mapping against the fields of a struct, or the values of a map.
-func (h *parsedHouse) checkFields(n *yaml.Node, t reflect.Type, at func(step any) []any) {
+// checkFields checks the entries of a mapping against the fields of a struct, or the values of a map. Those of a merged
+// mapping (<<) count as its own.
+func (h *parsedHouse) checkFields(n *yaml.Node, t reflect.Type, path []any) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
+		at := append(slices.Clone(path), key.Value)
 		field := -1
 		if t.Kind() == reflect.Struct {
 			field = slices.Index(fieldNames(t), key.Value)
 		}
 		switch {
 		case seen[key.Value]:
-			h.wrongAt(key.Line, "This field is listed twice.", at(key.Value))
-		case t.Kind() == reflect.Map:
-			h.check(value, t.Elem(), at(key.Value)...)
-		case field >= 0:
-			h.check(value, t.Field(field).Type, at(key.Value)...)
+			h.wrongAt(key.Line, "This field is listed twice.", at)
 		case key.Tag == "!!merge":
-			h.check(value, t, at(key.Value)[:len(at(key.Value))-1]...)
+			h.check(value, t, path...)
+		case t.Kind() == reflect.Map:
+			h.check(value, t.Elem(), at...)
+		case field >= 0:
+			h.check(value, t.Field(field).Type, at...)
 		default:
-			h.wrongAt(key.Line, "Unknown field. The fields here are "+strings.Join(fieldNames(t), ", ")+".", at(key.Value))
+			h.wrongAt(key.Line, "Unknown field. The fields here are "+strings.Join(fieldNames(t), ", ")+".", at)
 		}
 		seen[key.Value] = true
 	}

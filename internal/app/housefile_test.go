@@ -31,6 +31,10 @@ func TestSetUpHouse_problems(t *testing.T) {
 		{"a house", `1 : Expected the fields owner, settings, branches, people, found "a house".`},
 		{"a: &a [*a]", "1 a: Unknown field. The fields here are owner, settings, branches, people."},
 		{"branches: &a [*a]", "1 branches[0]: Expected the fields name, country, currency, timezone, dayStart, locales, tables, menu, found a list."},
+		{"owner: &a {<<: *a}", "0 : anchor 'a' value contains itself"},
+		{"settings: &a {x: 1, x: 2, <<: *a}", "1 settings.x\n1 settings.x"},
+		{"settings: &a {<<: *a}", "0 : anchor 'a' value contains itself"},
+		{"branches:\n  - &x {dayStart: x}\n  - <<: *x", "2 branches[0].dayStart\n2 branches[1].dayStart"},
 		{`owner: {email: a@b.example, password: {file: short.txt}, role: owner}
 settings:
   nothing: x
