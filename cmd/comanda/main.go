@@ -52,8 +52,8 @@ func message(err error) string {
 	}
 	for what, outage := range map[string]*fault.Error{"the database": sqldb.ErrUnavailable, "Redis": redisdb.ErrDown} {
 		if errors.Is(err, outage) {
-			_, cause, _ := strings.Cut(err.Error(), outage.Detail+": ")
-			return what + " is unavailable: " + strings.Join(strings.Fields(cause), " ")
+			_, cause, _ := strings.Cut(err.Error(), outage.Detail)
+			return what + " is unavailable" + strings.Join(strings.Fields(cause), " ")
 		}
 	}
 	return err.Error()

@@ -205,23 +205,9 @@ func TestLoadConfig_kubernetes(t *testing.T) {
 		"a host that is none":      {"COMANDA_SERVICE_HOST=here", "COMANDA_SERVICE_PORT=8080"},
 		"something else of it":     append(injected("COMANDA", "10.96.0.12", "8080"), "COMANDA_PORTS=8080"),
 	} {
-		_, err := load(t, environ...)
-		if err == nil {
+		if _, err := load(t, environ...); err == nil {
 			t.Errorf("%s is accepted", name)
-			continue
 		}
-		// What follows the variable reads on: "COMANDA_LIMITS must be on or off".
-		if text, ok := strings.CutPrefix(err.Error(), "configuration: COMANDA_"); !ok || strings.Contains(text, "configuration") {
-			t.Errorf("%s: %v, want the variable", name, err)
-		}
-	}
-	_, err := load(t, "COMANDA_LIMITS=maybe", "COMANDA_TRUST_DAYS=x", "COMANDA_FOO=1", "COMANDA_BAR=1")
-	want := `configuration: COMANDA_TRUST_DAYS must be a whole number, not "x"
-COMANDA_LIMITS must be on or off, not "maybe"
-COMANDA_BAR is not a setting
-COMANDA_FOO is not a setting`
-	if err == nil || err.Error() != want {
-		t.Errorf("several errors = %v, want %s", err, want)
 	}
 	file := filepath.Join(t.TempDir(), "comanda.conf")
 	testenv.NoError(t, os.WriteFile(file, []byte(strings.Join(injected("COMANDA", "10.96.0.12", "8080"), "\n")), 0o600))

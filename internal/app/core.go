@@ -68,8 +68,11 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 // folder, an empty installation would hide the mistake.
 func (c Config) CheckDatabase() error {
 	file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:")
-	if _, err := os.Stat(strings.TrimPrefix(file, "//")); !ok || !errors.Is(err, fs.ErrNotExist) {
+	if !ok {
 		return nil
+	}
+	if _, err := os.Stat(strings.TrimPrefix(file, "//")); !errors.Is(err, fs.ErrNotExist) {
+		return nil // any other error is that of opening the file
 	}
 	return fmt.Errorf("there is no database %s: check --data-dir, or create it with comanda serve or comanda migrate up", file)
 }

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"comanda/internal/catalog"
-
 	"go.uber.org/goleak"
 
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/event/eventsql"
 	"comanda/internal/event/inbox"

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"comanda/internal/redisdb"
+	"comanda/internal/sqldb"
+	"comanda/internal/testenv"
+)
+
+// A misspelt command of a group is an error: with the help and exit code 0 a script would not notice it.
+func TestGroup_unknown_command(t *testing.T) {
+	root := newRoot()
+	root.SetArgs([]string{"branch", "lst"})
+	root.SetOut(io.Discard)
+	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), `"lst"`) {
+		t.Errorf("branch lst: error %v, want one that names lst", err)
+	}
+	for flag, want := range map[string]string{
+		"--branch": `invalid argument "x" for "--branch" flag: expected a number`,
+		"--json":   `invalid argument "x" for "--json" flag: expected true or false`,
+	} {
+		root.SetArgs([]string{"tables", flag + "=x"})
+		if err := root.Execute(); err == nil || err.Error() != want {
+			t.Errorf("%s=x: error %v, want %s", flag, err, want)
+		}
+	}
+	root = newRoot()
+	root.SetOut(io.Discard)
+	root.SetArgs([]string{"branch"})
+	testenv.NoError(t, root.Execute())
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 dishes", 1: "1 dish", 2: "2 dishes"} {
+		testenv.Equal(t, want, count(n, "dish", "dishes"))
+	}
+}
+
+// A command in a folder without a database names the missing file, and creates neither file nor folder.
+func TestCommands_without_a_database(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "misspelt")
+	for _, command := range []string{"branch list", "stock show", "audit verify", "keys withdraw", "backup x.db"} {
+		root := newRoot()
+		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
+		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "there is no database "+dir) {
+			t.Errorf("%s: error %v, want the missing database", command, err)
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder: error %v, want none created", err)
+	}
+}
+
+// Operators read the cause of an outage in one line, without the sentence for guests.
+func TestMessage(t *testing.T) {
+	cause := errors.New("failed to connect:\n\tdial tcp 127.0.0.1:1: connection refused")
+	for want, err := range map[string]error{
+		"the database is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": fmt.Errorf(
+			"sqldb: now_select: %w: %w", sqldb.ErrUnavailable, cause),
+		"Redis is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": redisdb.ErrDown.Because(cause),
+		"the database is unavailable": sqldb.ErrUnavailable,
+		sqldb.ErrSchema.Error():       fmt.Errorf("sqldb: branch_list: %w: no such table", sqldb.ErrSchema),
+		cause.Error():                 cause,
+	} {
+		testenv.Equal(t, want, message(err))
+	}
+}
