@@ -228,7 +228,8 @@ func inTurn(texts ...[]byte) func() []byte {
 }
 
 // orders returns one connection's orders of three dishes each, in rotation; with fewer dishes each order has one line.
-// Its ids differ in the measurement, the connection and the number, so no order is taken for a repetition.
+// Its ids differ in the measurement, the connection and the number, so no order is taken for a repetition. Later ids are
+// greater, like those of the guests' app.
 func (p *product) orders(run string, conn int, items []string) func() []byte {
 	dishes := make([]string, lineCount)
 	if len(items) < lineCount {
@@ -241,7 +242,7 @@ func (p *product) orders(run string, conn int, items []string) func() []byte {
 			dishes[l] = items[(turn+l)%len(items)]
 		}
 		turn += len(dishes)
-		return p.order(conn, "COUNTER", fmt.Sprintf("%s-%04d-%08d", run, conn, n), dishes...)
+		return p.order(conn, "COUNTER", fmt.Sprintf("%s-%08d-%04d", run, n, conn), dishes...)
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *product) sell(run string, conn int) func() []byte {
 }
 
 // reservation returns the id of a connection's n-th reservation.
-func reservation(run string, conn, n int) string { return fmt.Sprintf("%s-%04d-%08d", run, conn, n) }
+func reservation(run string, conn, n int) string { return fmt.Sprintf("%s-%08d-%04d", run, n, conn) }
 
 // levels returns requests for the stock of one item after the other.
 func (p *product) levels(conn int) func() []byte {

@@ -147,7 +147,7 @@ func (p *product) fillRequests() []func() []byte {
 func (p *product) checkouts(run string, round int) []func() []byte {
 	return p.each(func(member int) []byte {
 		body := fmt.Sprintf(`{"receiverName":"Lan","receiverPhone":"0912345678","receiverAddress":"12 Hang Bac, Ha Noi",`+
-			`"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%04d"}`, run, member, round)
+			`"paymentMethod":"COUNTER","clientTxnId":"%s-%04d-%04d"}`, run, round, member)
 		return p.target.Request(http.MethodPost, checkoutPath, body, "Authorization", p.members[member].token)
 	})
 }
@@ -155,6 +155,6 @@ func (p *product) checkouts(run string, round int) []func() []byte {
 // tableOrders returns as many orders of the same dishes at tables.
 func (p *product) tableOrders(run string, round int) []func() []byte {
 	return p.each(func(member int) []byte {
-		return p.order(member, "COUNTER", fmt.Sprintf("%s-%04d-%04d", run, member, round), p.items[member%len(p.items)])
+		return p.order(member, "COUNTER", fmt.Sprintf("%s-%04d-%04d", run, round, member), p.items[member%len(p.items)])
 	})
 }
