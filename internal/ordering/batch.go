@@ -3,6 +3,7 @@ package ordering
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"comanda/internal/audit"
@@ -40,7 +41,8 @@ type Batch struct {
 	VoucherOrders  map[VoucherUser][]string     // orders with a voucher that each member may use once; see voucherTaken
 
 	Effects
-	placed map[IdempotencyKey]placement
+	placed  map[IdempotencyKey]placement
+	results []Result // of the commands decided so far
 }
 
 // Effects are the writes that a batch has decided. Maps contain the final state by id, so an order that several
@@ -86,11 +88,12 @@ func NewBatch(now time.Time, newID func() string) *Batch {
 // Decide returns one result per command, in the same order. A refused command has no effects, so the others are not
 // affected.
 func (b *Batch) Decide(commands []Command) []Result {
-	results := make([]Result, len(commands))
-	for i, c := range commands {
-		results[i] = c.decide(b)
+	before := len(b.results)
+	b.results = slices.Grow(b.results, len(commands))
+	for _, c := range commands {
+		b.results = append(b.results, c.decide(b))
 	}
-	return results
+	return b.results[before:]
 }
 
 // transition records a state transition of a hold and queues it for the admission cache. SQL changes the row only if it

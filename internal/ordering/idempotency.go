@@ -170,10 +170,10 @@ func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, 
 	return Receipt{Order: *prior}, nil
 }
 
-// placement is the result of the first command in this batch with an idempotency key.
+// placement is the first command in this batch with an idempotency key.
 type placement struct {
-	digest string
-	result Result
+	digest  string
+	command int // the index of its result
 }
 
 // Target implements Command.
@@ -187,8 +187,9 @@ func (p *Place) decide(b *Batch) Result {
 		if first.digest != p.Order.Digest {
 			return Result{Err: ErrIdempotency}
 		}
-		first.result.Changed = false
-		return first.result
+		r := b.results[first.command]
+		r.Changed = false
+		return r
 	}
 	if prior := b.Prior[key]; prior != nil {
 		if prior.Digest != p.Order.Digest {
@@ -200,9 +201,8 @@ func (p *Place) decide(b *Batch) Result {
 		}
 		return Result{Order: *prior}
 	}
-	r := b.enter(p)
-	// The batch remembers refusals, so that equal requests get equal results. They are not stored in SQL (decision
+	// The batch remembers refusals too, so that equal requests get equal results. They are not stored in SQL (decision
 	// 10).
-	b.placed[key] = placement{p.Order.Digest, r}
-	return r
+	b.placed[key] = placement{p.Order.Digest, len(b.results)}
+	return b.enter(p)
 }

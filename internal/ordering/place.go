@@ -327,8 +327,7 @@ func (s *Service) limits(ctx context.Context, member int64) (Limits, error) {
 // enter places an order: it checks again what may have changed since the order was priced, reserves the units and adds
 // the order with its hold, number and event. A refusal changes nothing.
 func (b *Batch) enter(p *Place) Result {
-	p = p.at(b.Now)
-	o := p.Order
+	o, hold := p.at(b.Now)
 	switch {
 	case o.Kind == DineIn && !b.Visits[o.VisitID]:
 		return Result{Err: ErrVisitClosed}
@@ -349,10 +348,10 @@ func (b *Batch) enter(p *Place) Result {
 		return Result{Err: ErrVoucherTaken}
 	}
 	// The reservation is the last check, because it is the first change.
-	switch outcome, short := b.Balances.Reserve(p.Hold, stock.Held); outcome {
+	switch outcome, short := b.Balances.Reserve(hold, stock.Held); outcome {
 	case stock.Applied:
 	case stock.Insufficient:
-		return Result{Err: o.soldOut(short, p.Hold.Lines, p.Recipes)}
+		return Result{Err: o.soldOut(short, hold.Lines, p.Recipes)}
 	default: // a released hold id, or an item that left the menu after pricing
 		return Result{Err: ErrRetry}
 	}
@@ -374,8 +373,8 @@ func (b *Batch) enter(p *Place) Result {
 	b.Orders[o.ID] = &o
 	b.Attempts[o.ID] = []payment.Attempt{o.firstAttempt()}
 	b.New = append(b.New, &o)
-	b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: p.Hold, State: stock.Held})
-	b.queueOps(stock.OpHeld, p.Hold)
+	b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: hold, State: stock.Held})
+	b.queueOps(stock.OpHeld, hold)
 	b.publish(event.OrderPlaced.New(b.Now, o.ID, o.Version, o.Scope.Branch, event.Placed{
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		PayBy: o.PayBy,
@@ -383,20 +382,19 @@ func (b *Batch) enter(p *Place) Result {
 	return Result{Order: o, Changed: true, Attempt: o.firstAttempt()}
 }
 
-// at returns p with its timestamps shifted as if the order had been priced at now. The payment window starts at the
-// decision: if the clock was set between pricing and decision, the old deadlines would be wrong by that step. It
-// returns a copy, because the ledger runs a command again if its transaction fails.
-func (p *Place) at(now time.Time) *Place {
+// at returns the order and its hold with their timestamps shifted as if the order had been priced at now. The payment
+// window starts at the decision: if the clock was set between pricing and decision, the old deadlines would be wrong by
+// that step. It returns copies, because the ledger runs a command again if its transaction fails.
+func (p *Place) at(now time.Time) (o Order, hold stock.Hold) {
+	o, hold = p.Order, p.Hold
 	if p.Priced.IsZero() {
-		return p
+		return o, hold
 	}
-	late, q := now.Sub(p.Priced), *p
-	for _, t := range []*time.Time{
-		&q.Order.CreatedAt, &q.Order.UpdatedAt, &q.Order.PayBy, &q.Order.ExpiresAt, &q.Hold.Until,
-	} {
+	late := now.Sub(p.Priced)
+	for _, t := range []*time.Time{&o.CreatedAt, &o.UpdatedAt, &o.PayBy, &o.ExpiresAt, &hold.Until} {
 		*t = t.Add(late)
 	}
-	return &q
+	return o, hold
 }
 
 // cartUnchanged reports whether a member's cart is unchanged since the order was made from it.

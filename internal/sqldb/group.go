@@ -46,9 +46,9 @@ type waiting[Op, Res any] struct {
 }
 
 // answer is the group's response to one operation: its result, or the error of a batch that contained only this
-// operation.
+// operation. It points into the results of the batch: a result of an order has more than a kilobyte.
 type answer[Res any] struct {
-	res Res
+	res *Res
 	err error
 }
 
@@ -115,7 +115,10 @@ func (g *Group[Op, Res]) Do(ctx context.Context, op Op) (Res, error) {
 	}
 	select {
 	case a := <-w.answer:
-		return a.res, a.err
+		if a.err != nil {
+			return none, a.err
+		}
+		return *a.res, nil
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
@@ -136,7 +139,9 @@ func (g *Group[Op, Res]) DoAll(ctx context.Context, ops []Op) ([]Res, []error) {
 	for i := range answers {
 		select {
 		case a := <-answers[i]:
-			results[i], failures[i] = a.res, a.err
+			if failures[i] = a.err; a.err == nil {
+				results[i] = *a.res
+			}
 		case <-ctx.Done():
 			failures[i] = ctx.Err()
 		}
@@ -226,7 +231,7 @@ func (g *Group[Op, Res]) commit(batch []*waiting[Op, Res]) {
 		// After.
 		g.after(ops, res)
 		for i, w := range batch {
-			w.answer <- answer[Res]{res: res[i]}
+			w.answer <- answer[Res]{res: &res[i]}
 		}
 		return
 	}

@@ -151,7 +151,11 @@ func queueItems(tx sqldb.Tx, orders []*ordering.Order) {
 		n     int
 		ordering.Item
 	}
-	var lines []line
+	count := 0
+	for _, o := range orders {
+		count += len(o.Items)
+	}
+	lines := make([]line, 0, count)
 	for _, o := range orders {
 		for n, it := range o.Items {
 			lines = append(lines, line{o.ID, n + 1, it})
