@@ -166,7 +166,7 @@ test('an owner sets up a restaurant by keyboard alone', async ({ page, empty, co
   for (let i = 0; i < 8 && !(await tea.isChecked()); i++) await keys.press('ArrowDown')
   await expect(tea).toBeFocused()
   await press(button('Use this menu'))
-  await expect(page.getByText('Added: 24. Changed: 0.')).toBeVisible()
+  await expect(page.getByText('24 dishes added.')).toBeVisible()
   await expect(step('Publish the menu').getByRole('img', { name: 'Done' })).toBeVisible()
 
   // A file can be added to it.

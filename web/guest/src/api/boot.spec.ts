@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { methodsFor, readBoot, suits } from './boot'
+import { methodsFor, paysOnPhone, readBoot, suits } from './boot'
 
 function page(boot: string): Document {
   const doc = document.implementation.createHTMLDocument()
@@ -14,6 +14,14 @@ function page(boot: string): Document {
 
 test('the boot data lists the payment methods', () => {
   expect(readBoot(page('{"methods":["VNPAY","COUNTER"]}')).methods).toEqual(['VNPAY', 'COUNTER'])
+})
+
+test.each([
+  ['["VNPAY","COUNTER"]', true],
+  ['["SANDBOX"]', true],
+  ['["COUNTER"]', false],
+])('with the methods %s guests pay on their phones: %s', (methods, want) => {
+  expect(paysOnPhone(page(`{"methods":${methods}}`))).toBe(want)
 })
 
 test.each(['', 'null', '{}', '{"methods":[]}', '{"methods":7}'])('the boot data %j leave only the counter', (boot) => {

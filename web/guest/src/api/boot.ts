@@ -48,6 +48,11 @@ export function methodsFor(amount: number, currency: string, kind?: string): Met
   return kind === 'DELIVERY' && elsewhere.length > 0 ? elsewhere : all
 }
 
+/** Whether guests can pay on their phones, and not only at the counter. */
+export function paysOnPhone(page?: Document): boolean {
+  return readBoot(page).methods.some((m) => m !== 'COUNTER')
+}
+
 /** Reads the page's boot data. Without boot data, a guest can still pay at the counter. */
 export function readBoot(page: Document = document): Boot {
   try {

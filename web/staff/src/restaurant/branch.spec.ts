@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { bodyOf, emptyBranch, missingOf, type Country } from './branch'
+import { bodyOf, emptyBranch, missingOf, zoneOf, type Country } from './branch'
 
 const vn: Country = { code: 'VN', currency: 'VND', timezones: ['Asia/Ho_Chi_Minh'], bizDayStartHour: 4, locales: ['vi', 'en'] }
 const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/New_York', 'America/Chicago'] }
@@ -17,6 +17,12 @@ describe('a new branch', () => {
     expect(missingOf({ ...full, name: ' ' }, vn)).toEqual(['branch_name'])
     expect(missingOf({ ...full, locales: [] }, vn)).toEqual(['locales'])
     expect(missingOf(full, undefined)).toEqual(['country'])
+  })
+
+  it('starts with the browser’s time zone if the country has several', () => {
+    expect(zoneOf(us, 'America/Chicago')).toBe('America/Chicago')
+    expect(zoneOf(us, 'Asia/Ho_Chi_Minh')).toBe('')
+    expect(zoneOf(vn, 'Asia/Ho_Chi_Minh')).toBe('')
   })
 
   it('needs a time zone if the country has several', () => {

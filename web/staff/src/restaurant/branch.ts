@@ -28,6 +28,11 @@ function regionOf(tag: string): string {
   }
 }
 
+/** The browser's time zone if it is one of several of the country. A country with one needs no choice. */
+export function zoneOf(profile: Country, here = Intl.DateTimeFormat().resolvedOptions().timeZone): string {
+  return profile.timezones.length > 1 && profile.timezones.includes(here) ? here : ''
+}
+
 /** The missing fields that the country does not determine. */
 export function missingOf(b: NewBranch, profile: Country | undefined): ('branch_name' | 'country' | 'timezone' | 'locales')[] {
   const fields = {
