@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
@@ -259,21 +260,25 @@ func TestBatch_revive_creates_a_new_hold(t *testing.T) {
 	}
 }
 
-// Late money revives an expired order only if it could be placed now: the branch takes orders, and a table's visit is
-// open.
+// Late money revives an expired order only if it could be placed now: the branch is open and not paused, and a
+// table's visit is open.
 func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind         ordering.Kind
 		open, paused bool
+		closed       error
 		want         payment.RefundReason // empty: revived
 	}{
-		"open visit":                   {ordering.DineIn, true, false, ""},
-		"closed visit":                 {ordering.DineIn, false, false, payment.LateVisitClosed},
-		"paused branch":                {ordering.DineIn, true, true, payment.LatePaused},
-		"delivery":                     {ordering.Delivery, false, false, ""},
-		"delivery of a paused branch":  {ordering.Delivery, false, true, payment.LatePaused},
-		"pick-up":                      {ordering.PickUp, false, false, ""},
-		"pick-up from a paused branch": {ordering.PickUp, false, true, payment.LatePaused},
+		"open visit":                   {ordering.DineIn, true, false, nil, ""},
+		"closed visit":                 {ordering.DineIn, false, false, nil, payment.LateVisitClosed},
+		"paused branch":                {ordering.DineIn, true, true, nil, payment.LatePaused},
+		"delivery":                     {ordering.Delivery, false, false, nil, ""},
+		"delivery of a paused branch":  {ordering.Delivery, false, true, nil, payment.LatePaused},
+		"pick-up":                      {ordering.PickUp, false, false, nil, ""},
+		"pick-up from a paused branch": {ordering.PickUp, false, true, nil, payment.LatePaused},
+		"closed branch":                {ordering.DineIn, true, false, catalog.ErrClosed, payment.LateClosed},
+		"delivery of a closed branch":  {ordering.Delivery, false, false, catalog.ErrClosed, payment.LateClosed},
+		"closed and paused branch":     {ordering.PickUp, false, true, catalog.ErrClosed, payment.LatePaused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := batch()
@@ -283,7 +288,9 @@ func TestBatch_late_where_it_could_be_placed(t *testing.T) {
 			if b.Visits["v"], b.Paused[scope.Branch] = c.open, c.paused; c.kind != ordering.DineIn {
 				o.VisitID = ""
 			}
-			r := b.Decide([]ordering.Command{end("a", ordering.Expired), pay("a")})
+			late := pay("a")
+			late.Closed = c.closed
+			r := b.Decide([]ordering.Command{end("a", ordering.Expired), late})
 			want := ordering.Paid
 			if c.want != "" {
 				want = ordering.RefundDue

@@ -15,16 +15,18 @@ type Late struct {
 // lateReason returns the reason to refund money for an ended order, or "" if the order may be revived. It may be
 // revived only if it expired and could be placed now. The order of the cases decides which reason the staff see
 // (decision 33).
-func (b *Batch) lateReason(o *Order, today string) payment.RefundReason {
+func (b *Batch) lateReason(o *Order, s *Settle) payment.RefundReason {
 	switch {
 	case o.CancelReason != Expired:
 		return payment.LateCanceled
-	case today != o.Scope.Date:
+	case s.Today != o.Scope.Date:
 		return payment.LateClosed
 	case o.Kind == DineIn && !b.Visits[o.VisitID]:
 		return payment.LateVisitClosed
 	case b.Paused[o.Scope.Branch]:
 		return payment.LatePaused
+	case s.Closed != nil:
+		return payment.LateClosed
 	}
 	return ""
 }
@@ -74,9 +76,12 @@ func (b *Batch) acceptLate(o *Order, s *Settle) error {
 	if s.Amount != o.Total {
 		return payment.ErrAmount.With("currentTotal", o.Total)
 	}
-	switch b.lateReason(o, s.Today) {
+	switch b.lateReason(o, s) {
 	case "":
 	case payment.LateClosed:
+		if s.Today == o.Scope.Date {
+			return s.Closed
+		}
 		return ErrDayOver
 	case payment.LateVisitClosed:
 		return ErrVisitClosed

@@ -8,7 +8,6 @@ import (
 
 	"comanda/internal/audit"
 	"comanda/internal/catalog"
-	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
@@ -27,7 +26,7 @@ func counterPayment(key string, amount int64) *ordering.Settle {
 func TestBatch_acceptLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason ordering.CancelReason
-		before func(b *ordering.Batch)
+		before func(b *ordering.Batch, s *ordering.Settle)
 		amount int64
 		want   error
 	}{
@@ -35,9 +34,11 @@ func TestBatch_acceptLate(t *testing.T) {
 		"another amount":       {ordering.Expired, nil, 2000, payment.ErrAmount},
 		"cancelled by guest":   {ordering.UserCanceled, nil, 3000, ordering.ErrNotPayable},
 		"cancelled by staff":   {ordering.StaffCanceled, nil, 3000, ordering.ErrNotPayable},
-		"the visit is closed":  {ordering.Expired, func(b *ordering.Batch) { b.Visits["v"] = false }, 3000, ordering.ErrVisitClosed},
-		"the branch is paused": {ordering.Expired, func(b *ordering.Batch) { b.Paused[1] = true }, 3000, catalog.ErrPaused},
-		"sold out":             {ordering.Expired, func(b *ordering.Batch) { b.Decide([]ordering.Command{place("b", 3)}) }, 3000, ordering.ErrSoldOut},
+		"the visit is closed":  {ordering.Expired, func(b *ordering.Batch, _ *ordering.Settle) { b.Visits["v"] = false }, 3000, ordering.ErrVisitClosed},
+		"the branch is paused": {ordering.Expired, func(b *ordering.Batch, _ *ordering.Settle) { b.Paused[1] = true }, 3000, catalog.ErrPaused},
+		"the branch is closed": {ordering.Expired, func(_ *ordering.Batch, s *ordering.Settle) { s.Closed = catalog.ErrClosed }, 3000, catalog.ErrClosed},
+		"the next day":         {ordering.Expired, func(_ *ordering.Batch, s *ordering.Settle) { s.Today = "2026-02-27" }, 3000, ordering.ErrDayOver},
+		"sold out":             {ordering.Expired, func(b *ordering.Batch, _ *ordering.Settle) { b.Decide([]ordering.Command{place("b", 3)}) }, 3000, ordering.ErrSoldOut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := batch()
@@ -46,12 +47,13 @@ func TestBatch_acceptLate(t *testing.T) {
 			if r := b.Decide([]ordering.Command{end("a", c.reason)}); r[0].Err != nil || !r[0].Changed {
 				t.Fatal(r[0])
 			}
+			cash := counterPayment("a", c.amount)
 			if c.before != nil {
-				c.before(b)
+				c.before(b, cash)
 			}
 			attempts, holds := len(b.ChangedAttempts), len(b.NewHolds)
-			r := b.Decide([]ordering.Command{counterPayment("a", c.amount)})[0]
-			if !errors.Is(r.Err, c.want) && fault.KindOf(r.Err) != fault.KindOf(c.want) {
+			r := b.Decide([]ordering.Command{cash})[0]
+			if !errors.Is(r.Err, c.want) {
 				t.Fatalf("%v, want %v", r.Err, c.want)
 			}
 			o := b.Orders["o-a"]

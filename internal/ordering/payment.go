@@ -65,14 +65,16 @@ func (s *Service) TakeAtCounter(ctx context.Context, by authz.Actor, id string, 
 	return r.Order, err
 }
 
-// settle runs a Settle command with the branch's current business date, which the ledger does not know. Every report
-// passes through settle, so that metrics count each report once.
+// settle runs a Settle command with the branch's current business date and closure, which the ledger does not know. As
+// when an order is placed, they come from this process's copy of the catalog. Every report passes through settle, so that
+// metrics count each report once.
 func (s *Service) settle(ctx context.Context, branch int64, c Settle) (Result, error) {
 	at, err := s.Catalog.Branch(ctx, branch)
 	if err != nil {
 		return Result{}, err
 	}
-	c.NewID, c.Today = s.newID(), at.Calendar().BizDate(s.Now())
+	now := s.Now()
+	c.NewID, c.Today, c.Closed = s.newID(), at.Calendar().BizDate(now), at.CheckOpen(now)
 	r, err := s.Ledger.Do(ctx, &c)
 	s.Metrics.reported(c, r, err)
 	return r, err
@@ -96,6 +98,7 @@ type Settle struct {
 	Headers   string      // HTTP headers of the request that carried the report
 	By        authz.Actor // the staff member; zero for gateways
 	Today     string      // the branch's current business date: late money cannot take units of a past day
+	Closed    error       // the refusal of orders while the branch is closed, see catalog.Branch.CheckOpen; nil: it is open
 }
 
 // Target implements Command.
@@ -149,7 +152,7 @@ func (s *Settle) decide(b *Batch) Result {
 		b.paid(o, a)
 	// Captured money must be applied or refunded, whatever the order's state is by now.
 	case a.State == payment.Paid:
-		b.captured(o, a, s.Today)
+		b.captured(o, a, s)
 	default:
 		b.reopen(o)
 	}
@@ -210,7 +213,7 @@ func (b *Batch) checkCounterPayment(o *Order, s *Settle) error {
 
 // captured decides whether captured money pays its order, revives it, or is refunded. Every branch of the code ends
 // with a PAID order or a refund (I6).
-func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
+func (b *Batch) captured(o *Order, a payment.Attempt, s *Settle) {
 	switch {
 	// A gateway may report a success after a failure. If a discount has changed the total in between, the money is refunded,
 	// and the order can still be paid.
@@ -229,7 +232,7 @@ func (b *Batch) captured(o *Order, a payment.Attempt, today string) {
 	case o.PaymentStatus == RefundDue, o.PaymentStatus == Refunded:
 		b.refundOrder(o, a, payment.PriorRefundDue)
 	default:
-		reason := b.lateReason(o, today)
+		reason := b.lateReason(o, s)
 		if reason == "" && a.Amount != o.Total {
 			reason = payment.Repriced
 		}

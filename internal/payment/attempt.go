@@ -237,9 +237,9 @@ type RefundReason string
 // The reasons for a refund. LATE_ reasons are for captures after the order had ended.
 const (
 	LateCanceled    RefundReason = "LATE_CANCELED"     // the order had been cancelled
-	LateClosed      RefundReason = "LATE_CLOSED"       // the order had expired, and its business day is over
+	LateClosed      RefundReason = "LATE_CLOSED"       // the order had expired, and its branch is closed or its day over
 	LateVisitClosed RefundReason = "LATE_VISIT_CLOSED" // the order had expired, and its visit is closed
-	LatePaused      RefundReason = "LATE_PAUSED"       // the order had expired, and its branch takes no orders
+	LatePaused      RefundReason = "LATE_PAUSED"       // the order had expired, and its branch is paused or retired
 	LateSoldOut     RefundReason = "LATE_SOLD_OUT"     // the order had expired, and its units are gone
 	LateVoucher     RefundReason = "LATE_VOUCHER"      // the order had expired, and its voucher has been used since
 	PaidTwice       RefundReason = "PAID_TWICE"        // another attempt had paid the order already

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/money"
+	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/payment"
 	"comanda/internal/sim/vnpaysim"
 	"comanda/internal/sqldb"
@@ -420,6 +422,16 @@ func TestVNPay_late(t *testing.T) {
 		}
 	}
 	change := func(statement string) func(h *testServer) { return func(h *testServer) { h.change(statement) } }
+	closed := func(ago time.Duration) func(h *testServer) {
+		return func(h *testServer) {
+			at := h.Now().Add(-ago).In(testenv.Must(time.LoadLocation("Asia/Ho_Chi_Minh"))(h.t))
+			h.orders.Catalog = h.orders.Catalog.(orderingtest.Catalog).WithHours(h.t, catalog.OpeningHours{
+				Exceptions: []catalog.HoursException{
+					{Date: at.Format("2006-01-02"), Periods: []catalog.Period{{From: "04:00", To: at.Format("15:04")}}},
+				},
+			})
+		}
+	}
 	nothing, refundDue := func(*testServer) {}, "PLACED CANCELED REFUND_DUE"
 	due := func(reason string) []string {
 		return []string{"order CANCELED/REFUND_DUE refunded 0", "refund " + reason + " 10000 DUE", "event order.refund_due"}
@@ -443,14 +455,18 @@ func TestVNPay_late(t *testing.T) {
 			"paused until a minute ago", nil, change("UPDATE branch SET paused_at = 1, paused_until = 2"),
 			[]string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID",
 		},
+		{"closed by its hours", nil, closed(time.Hour), due("LATE_CLOSED"), refundDue},
+		{"closed a minute ago", nil, closed(time.Minute), []string{"order PLACED/PAID refunded 0", "event order.paid"}, "PLACED CANCELED PAID"},
 		{"closed visit", nil, change("UPDATE visit SET status = 'CLOSED'"), due("LATE_VISIT_CLOSED"), refundDue},
 		{"next day", nil, func(h *testServer) { h.Advance(20 * time.Hour) }, due("LATE_CLOSED"), refundDue},
 	}
 	eachEngine(t, money.VND, func(h *testServer) {
+		open := h.orders.Catalog
 		for _, c := range stories {
 			h.run(c.name, func() {
 				h.change("UPDATE branch SET paused_at = NULL, paused_until = NULL")
 				h.change("UPDATE visit SET status = 'OPEN'")
+				h.orders.Catalog = open
 				o := h.order(payment.VNPay)
 				h.Advance(time.Second)
 				if c.end != nil {

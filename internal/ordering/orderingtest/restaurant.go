@@ -218,6 +218,14 @@ func (c Catalog) Priced(p catalog.Pricing, classes ...string) Catalog {
 	})
 }
 
+// WithHours returns the catalog with opening hours of the branch.
+func (c Catalog) WithHours(t testenv.TB, h catalog.OpeningHours) Catalog {
+	t.Helper()
+	c.branch.Hours = h
+	c.branch = testenv.Must(catalog.NewBranch(c.branch))(t)
+	return c
+}
+
 // Edit returns the catalog with items that edit has changed.
 func (c Catalog) Edit(edit func(items []catalog.Item)) Catalog {
 	items := slices.Clone(c.edition.Items)
