@@ -254,11 +254,11 @@ func TestLINEPay_notWantedAnyMore(t *testing.T) {
 	})
 }
 
-// TestLINEPay_neverCaptured checks that an attempt ends a day after its order if LINE Pay reports it as open, or as approved
-// and never captured.
+// TestLINEPay_neverCaptured checks that an attempt ends a day after its order if LINE Pay reports it as open, as approved and
+// never captured, or does not know it any more.
 func TestLINEPay_neverCaptured(t *testing.T) {
 	eachEngine(t, money.TWD, func(h *testServer) {
-		for _, code := range []string{"0000", "0110"} {
+		for _, code := range []string{"0000", "0110", "1150"} {
 			h.run(code, func() {
 				h.order(payment.LINEPay)
 				h.expire()

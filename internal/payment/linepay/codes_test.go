@@ -161,7 +161,9 @@ func TestMerchant_Check(t *testing.T) {
 		"other currency":    {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), "TWD", "JPY"), payment.Review, 360},
 		"authorised only":   {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), "CAPTURE", "AUTHORIZATION"), payment.Review, 360},
 		"another's payment": {`{"returnCode":"0123"}`, strings.ReplaceAll(paymentsText("", ""), ref, "2026112109876543213"), "", 0},
-		"no such payment":   {gone, gone, "", 0},
+		"no such request":   {gone, gone, payment.Redirected, 0},
+		"paid long ago":     {gone, paymentsText("", ""), payment.Paid, 360},
+		"gone, list fails":  {gone, `<html>`, "", 0},
 		"signature":         {`{"returnCode":"1106"}`, gone, "", 0},
 		"in process":        {`{"returnCode":"1145"}`, gone, "", 0},
 		"HTML":              {`<html>`, gone, "", 0},
@@ -179,6 +181,23 @@ func TestMerchant_Check(t *testing.T) {
 		}
 		if c.want == payment.Paid && (r.Currency != "TWD" || r.Code != codePaid) {
 			t.Errorf("Check with %s = %+v, want code %s in TWD", name, r, codePaid)
+		}
+	}
+}
+
+// A capture request may have moved money: if LINE Pay does not know the payment afterwards, the attempt stays as it is.
+func TestMerchant_Check_unknown_after_a_capture(t *testing.T) {
+	gone := `{"returnCode":"1150"}`
+	for _, state := range []payment.State{payment.Confirming, payment.Unknown} {
+		a := attempt()
+		a.State = state
+		r, err := merchantOf(t, fakeLINEPay(map[string]string{"check": gone, "payments": gone})).Check(t.Context(), a)
+		if !errors.Is(err, payment.ErrGateway) {
+			t.Errorf("Check of %s = %+v, %v, want ErrGateway", state, r, err)
+		}
+		found := fakeLINEPay(map[string]string{"check": gone, "payments": paymentsText("", "")})
+		if r, err := merchantOf(t, found).Check(t.Context(), a); err != nil || r.State != payment.Paid {
+			t.Errorf("Check of %s with a payment = %+v, %v, want PAID", state, r, err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ var checkStates = map[string]payment.State{
 // Check implements payment.Gateway. An attempt without a transaction is looked up by its own id.
 func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	if a.GatewayRef == "" {
-		return m.checkUnstarted(ctx, a)
+		return m.lookUp(ctx, a)
 	}
 	c := request{name: "check", timeout: lookupTimeout}
 	if err := c.setPath(a, "/payments/requests/%s/check"); err != nil {
@@ -57,22 +57,27 @@ func (m *Merchant) Check(ctx context.Context, a payment.Attempt) (payment.Report
 	if state, ok := checkStates[got.Code]; ok {
 		return payment.Report{State: state, Ref: a.GatewayRef, Code: got.Code, Raw: got.raw}, nil
 	}
-	if got.Code != codePaid {
-		return payment.Report{}, payment.ErrGateway.Because(got.codeError(c))
+	switch got.Code {
+	case codeUnknown:
+		return m.lookUp(ctx, a)
+	case codePaid:
+		d, err := m.details(ctx, a)
+		if err != nil {
+			return payment.Report{}, payment.ErrGateway.Because(err)
+		}
+		return d.report(a, codePaid), nil
 	}
-	d, err := m.details(ctx, a)
-	if err != nil {
-		return payment.Report{}, payment.ErrGateway.Because(err)
-	}
-	return d.report(a, codePaid), nil
+	return payment.Report{}, payment.ErrGateway.Because(got.codeError(c))
 }
 
-// checkUnstarted checks an attempt whose start got no response. No guest has seen its page, so LINE Pay has a payment
-// only if it was confirmed in another way.
-func (m *Merchant) checkUnstarted(ctx context.Context, a payment.Attempt) (payment.Report, error) {
+// lookUp checks an attempt for which LINE Pay has no request: its start got no response, or LINE Pay no longer keeps it.
+// A captured payment is in the list of payments. An attempt that is missing there too is undecided, which lets it end
+// (decision 89). After a capture request this proves nothing: the attempt stays as it is, for the staff.
+func (m *Merchant) lookUp(ctx context.Context, a payment.Attempt) (payment.Report, error) {
 	d, err := m.details(ctx, a)
-	if refused, ok := errors.AsType[*codeError](err); ok && refused.code == codeUnknown {
-		return payment.Report{State: payment.Redirected, Code: codeUnknown, Raw: d.raw}, nil
+	captureSent := a.State == payment.Confirming || a.State == payment.Unknown
+	if refused, ok := errors.AsType[*codeError](err); ok && refused.code == codeUnknown && !captureSent {
+		return payment.Report{State: payment.Redirected, Ref: a.GatewayRef, Code: codeUnknown, Raw: d.raw}, nil
 	}
 	if err != nil {
 		return payment.Report{}, payment.ErrGateway.Because(err)
