@@ -69,7 +69,7 @@ func (s *Service) recoverPanic(ctx context.Context, do func()) {
 func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) error {
 	gateway := s.Settings().Gateways[a.Method]
 	if gateway == nil {
-		return payment.ErrMethod
+		return s.checkRemoved(ctx, a)
 	}
 	r, err := gateway.Check(ctx, a)
 	if err != nil {
@@ -94,6 +94,24 @@ func (s *Service) check(ctx context.Context, a payment.Attempt, claimed bool) er
 	}
 	s.awaitCapture(ctx, d, a, a.State, "")
 	return nil
+}
+
+// checkRemoved checks an attempt whose gateway was removed from the settings. It returns payment.ErrMethod, unless the
+// attempt ends: no gateway can be asked for its result, so it counts as one without (payment.GiveUp). An attempt whose
+// capture was requested is left to the staff.
+func (s *Service) checkRemoved(ctx context.Context, a payment.Attempt) error {
+	_, branch, err := s.owner(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	r, err := s.settle(ctx, branch, Settle{
+		OrderID: a.OrderID, AttemptID: a.ID, Method: a.Method, State: payment.Redirected, From: payment.Redirected,
+		Source: SourceCheck, Raw: payment.ErrMethod.Error(),
+	})
+	if err == nil && !r.Changed {
+		err = payment.ErrMethod
+	}
+	return err
 }
 
 // Exceptions are the payments of a branch that the staff must look at: attempts whose outcome is unknown, refunds

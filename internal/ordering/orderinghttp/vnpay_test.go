@@ -316,6 +316,39 @@ func TestVNPay_pageTooLate(t *testing.T) {
 	})
 }
 
+// TestVNPay_removed checks that an attempt ends a day after its order if VNPay was removed from the settings, and that a
+// capture that VNPay still reports, once it is back, is refunded. A running capture is left to the staff.
+func TestVNPay_removed(t *testing.T) {
+	eachEngine(t, money.VND, func(h *testServer) {
+		gateways := h.settings.Gateways
+		for state, after := range map[payment.State]payment.State{
+			payment.Redirected: payment.Canceled, payment.Confirming: payment.Confirming, payment.Unknown: payment.Unknown,
+		} {
+			h.run(string(state), func() {
+				defer func() { h.settings.Gateways = gateways }()
+				o := h.order(payment.VNPay)
+				ref := h.ref(o.ID)
+				h.expire()
+				h.change("UPDATE payment_attempt SET state = '" + string(state) + "'")
+				h.settings.Gateways = nil
+				h.reconcile(25 * time.Hour)
+				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY "+string(state), "event order.canceled")
+				h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+ref+"/check", nil, http.StatusUnprocessableEntity, nil)
+				h.reconcile(time.Hour)
+				if after != payment.Canceled {
+					h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY "+string(after), "event order.canceled")
+					return
+				}
+				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY CANCELED", "report CHECK CANCELED", "event order.canceled")
+				h.settings.Gateways = gateways
+				h.wantIPN(h.notice(ref), "00")
+				h.wantRows("order CANCELED/REFUND_DUE refunded 0", "attempt VNPAY PAID", "report CHECK CANCELED", "report CALLBACK PAID",
+					"refund LATE_CLOSED 10000 DUE", "event order.canceled", "event order.refund_due")
+			})
+		}
+	})
+}
+
 // awaitRow waits until the result of paymentRows contains a line.
 func (h *testServer) awaitRow(line string) {
 	h.t.Helper()
