@@ -51,18 +51,20 @@ func translate(name string, err error) error {
 // context was cancelled, the database has not failed. If its deadline passed, the database did not answer in
 // time.
 func classify(err error) error {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+	var connect *pgconn.ConnectError
+	connecting := errors.As(err, &connect)
+	// Without a connection the code does not matter: a database that does not exist, a password that was changed.
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && !connecting {
 		return classifyPostgres(pg.Code)
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return classifySQLite(lite)
 	}
-	var connect *pgconn.ConnectError
 	var network net.Error
 	switch {
 	case errors.Is(err, context.Canceled):
 		return nil
-	case errors.As(err, &connect), errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+	case connecting, errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, net.ErrClosed),
 		errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err):
 		return ErrUnavailable

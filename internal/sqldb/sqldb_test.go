@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"context"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -340,6 +341,19 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A database that refuses the connection is ErrUnavailable, whatever its reason.
+func TestOpen_refused_connection(t *testing.T) {
+	address := testenv.Must(url.Parse(testenv.Postgres(t)))(t)
+	address.Path = "/no_such_database_of_comanda"
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: address.String()})
+	if err == nil {
+		db.Close()
+	}
+	if !errors.Is(err, sqldb.ErrUnavailable) || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("a database that does not exist: %v, want ErrUnavailable with its cause", err)
+	}
 }
 
 // A connection lost between two rows is ErrUnavailable, wherever the rows are read.
