@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/app"
-	"comanda/internal/fault"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 	"comanda/internal/system"
@@ -37,26 +36,11 @@ func main() {
 		return
 	}
 	if !errors.Is(err, errFound) { // the findings have been printed already
-		fmt.Fprintln(os.Stderr, "comanda:", message(err))
+		fmt.Fprintln(os.Stderr, "comanda:", system.ErrorText(err))
 	}
 	stop()
 	// Every failure has this code: scripts distinguish only success.
 	os.Exit(1) //nolint:gocritic // stop was called above
-}
-
-// message returns the text of an error for the operator. Of an outage it is the cause in one line, because the advice of its
-// detail is for guests, and the statement that noticed it does not matter.
-func message(err error) string {
-	if errors.Is(err, sqldb.ErrSchema) {
-		return sqldb.ErrSchema.Error()
-	}
-	for what, outage := range map[string]*fault.Error{"the database": sqldb.ErrUnavailable, "Redis": redisdb.ErrDown} {
-		if errors.Is(err, outage) {
-			_, cause, _ := strings.Cut(err.Error(), outage.Detail)
-			return what + " is unavailable" + strings.Join(strings.Fields(cause), " ")
-		}
-	}
-	return err.Error()
 }
 
 // errFound ends a command with exit code 1 after it has printed its findings. main prints no message for it.

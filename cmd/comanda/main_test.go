@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"comanda/internal/redisdb"
-	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
 
@@ -56,20 +53,5 @@ func TestCommands_without_a_database(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder: error %v, want none created", err)
-	}
-}
-
-// Operators read the cause of an outage in one line, without the sentence for guests.
-func TestMessage(t *testing.T) {
-	cause := errors.New("failed to connect:\n\tdial tcp 127.0.0.1:1: connection refused")
-	for want, err := range map[string]error{
-		"the database is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": fmt.Errorf(
-			"sqldb: now_select: %w: %w", sqldb.ErrUnavailable, cause),
-		"Redis is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": redisdb.ErrDown.Because(cause),
-		"the database is unavailable": sqldb.ErrUnavailable,
-		sqldb.ErrSchema.Error():       fmt.Errorf("sqldb: branch_list: %w: no such table", sqldb.ErrSchema),
-		cause.Error():                 cause,
-	} {
-		testenv.Equal(t, want, message(err))
 	}
 }

@@ -272,7 +272,7 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 	addresses := strings.Split(c.URL, ",")
 	scheme, _, ok := strings.Cut(addresses[0], "://")
 	if !ok {
-		return rueidis.ClientOption{}, errors.New("redisdb: the URL must begin with redis:// or rediss://")
+		return rueidis.ClientOption{}, errors.New("redisdb: the Redis URL must begin with redis:// or rediss://")
 	}
 	var all rueidis.ClientOption
 	for i, a := range addresses {
@@ -282,7 +282,7 @@ func (c Config) remote() (rueidis.ClientOption, error) {
 		}
 		one, err := rueidis.ParseURL(a)
 		if err != nil { // not wrapped: the text of a URL error contains the password
-			return rueidis.ClientOption{}, fmt.Errorf("redisdb: address %d of the URL is malformed", i+1)
+			return rueidis.ClientOption{}, fmt.Errorf("redisdb: address %d of the Redis URL is malformed", i+1)
 		}
 		if i == 0 {
 			all = one

@@ -38,7 +38,7 @@ func Diagnose(ctx context.Context, c Connections) (findings []Finding) {
 	add := func(what string, detail string, err error) {
 		f := Finding{what, err == nil, detail}
 		if err != nil {
-			f.Detail = err.Error()
+			f.Detail = ErrorText(err)
 		}
 		findings = append(findings, f)
 	}

@@ -58,7 +58,7 @@ func (l *link) setUp(up bool) {
 func newLink(c Config, role string) (*link, error) {
 	// The parser's error would contain the address with its password.
 	if _, err := amqp.ParseURI(string(c.URL)); err != nil {
-		return nil, errors.New("rabbit: the address is not amqp:// or amqps://user:password@host:port/vhost")
+		return nil, errors.New("rabbit: the RabbitMQ address is not amqp:// or amqps://user:password@host:port/vhost")
 	}
 	if c.PaymentWindow <= 0 {
 		return nil, errors.New("rabbit: the payment window must be positive")
