@@ -13,6 +13,7 @@ import (
 
 	"comanda/internal/clock"
 	"comanda/internal/document"
+	"comanda/internal/redisdb"
 	"comanda/internal/system"
 )
 
@@ -48,10 +49,19 @@ func (c *cli) indexRebuild() *cobra.Command {
 		Use: "rebuild", Short: "Rebuild all documents in Redis", Args: cobra.NoArgs,
 		Long: "Writes every document with its index entries while servers read and write them, and finally removes\n" +
 			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
-			"there. Servers rebuild automatically when Redis has lost its keys.",
+			"there. Servers rebuild automatically when Redis has lost its keys. Without a Redis, a server must run: the\n" +
+			"store is in its process.",
 		RunE: c.withRedis(func(cmd *cobra.Command, s *system.Service) (result, error) {
-			if r, ok, err := nothingToCompare(cmd.Context(), s); ok || err != nil {
-				return r, err
+			// Nothing can be rebuilt in a store that does not exist, so a script must not take it for success.
+			if s.Redis == nil {
+				return result{}, redisdb.ErrNotRunning
+			}
+			kept, why, err := s.KeepsDocuments(cmd.Context())
+			if err != nil {
+				return result{}, err
+			}
+			if !kept {
+				return result{value: rebuilt{Note: why}, text: func(w io.Writer) { fmt.Fprintln(w, why) }}, nil
 			}
 			report, err := c.reporter(cmd, s, true)
 			if err != nil {
@@ -71,10 +81,11 @@ func (c *cli) indexRebuild() *cobra.Command {
 	}
 }
 
-// rebuilt is the result of a rebuild. Seconds is the elapsed time.
+// rebuilt is the result of a rebuild. Seconds is the elapsed time, Note the reason why there was nothing to rebuild.
 type rebuilt struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
+	Note      string  `json:"note,omitempty"`
 }
 
 // nothingToCompare returns the result for an installation without documents in Redis. It succeeds: none can be wrong.

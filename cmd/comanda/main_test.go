@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/redisdb"
 	"comanda/internal/testenv"
 )
 
@@ -33,6 +34,22 @@ func TestGroup_unknown_command(t *testing.T) {
 	root.SetOut(io.Discard)
 	root.SetArgs([]string{"branch"})
 	testenv.NoError(t, root.Execute())
+}
+
+// Without a server there is no store in which documents could be rebuilt. A comparison finds nothing wrong.
+func TestIndex_without_a_server(t *testing.T) {
+	dir := t.TempDir()
+	run := func(command string) error {
+		root := newRoot()
+		root.SetOut(io.Discard)
+		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
+		return root.Execute()
+	}
+	testenv.NoError(t, run("migrate up"))
+	testenv.NoError(t, run("index verify"))
+	if err := run("index rebuild"); !errors.Is(err, redisdb.ErrNotRunning) {
+		t.Errorf("index rebuild: error %v, want ErrNotRunning", err)
+	}
 }
 
 func TestCount(t *testing.T) {
