@@ -93,10 +93,18 @@ func (e BranchEdit) apply(b Branch, now time.Time) (Branch, error) {
 	set(&b.Hours, e.Hours)
 	set(&b.SharedCart, e.SharedCart)
 	set(&b.MailFrom, e.MailFrom)
-	if err := e.applyFixed(&b, current); err != nil {
-		return b, err
+	if e.Country != nil && !e.Country.Valid() {
+		return b, ErrCountry
 	}
+	set(&b.Country, e.Country)
+	set(&b.Currency, e.Currency)
+	set(&b.Timezone, e.Timezone)
+	set(&b.DayStart, e.DayStart)
 	b, err := NewBranch(b)
+	// Wrong values are refused first: advice about orders would not help to correct one.
+	if err == nil {
+		err = b.checkFixed(current)
+	}
 	// A branch without orders may change its time zone freely. Only the current business date is compared: orders
 	// store their date, so past dates do not change.
 	if err == nil && e.Timezone == nil && b.Calendar().BizDate(now) != current.Calendar().BizDate(now) {
@@ -112,18 +120,9 @@ func set[T any](field, value *T) {
 	}
 }
 
-// applyFixed changes the fields that the first order fixes. An order stores its currency and business date, but
-// reports and menus of a branch use one currency and one calendar.
-func (e BranchEdit) applyFixed(b *Branch, current Branch) error {
-	if e.Country != nil {
-		if !e.Country.Valid() {
-			return ErrCountry
-		}
-		b.Country = *e.Country
-	}
-	set(&b.Currency, e.Currency)
-	set(&b.Timezone, e.Timezone)
-	set(&b.DayStart, e.DayStart)
+// checkFixed refuses another value of a field that the first order fixes. An order stores its currency and business date,
+// but reports and menus of a branch use one currency and one calendar.
+func (b Branch) checkFixed(current Branch) error {
 	if !current.HasOrders {
 		return nil
 	}

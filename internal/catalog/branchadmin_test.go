@@ -119,6 +119,22 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 	}
 }
 
+// A wrong value is named, also where the first order has fixed the field.
+func TestBranchEdit_wrong_value_after_the_first_order(t *testing.T) {
+	b := testBranch(t)
+	b.Country, b.HasOrders = "VN", true
+	for want, e := range map[string]BranchEdit{
+		"not 25":    {DayStart: new(25)},
+		`"QQQ"`:     {Currency: new(money.Currency("QQQ"))},
+		"Asia/Hano": {Timezone: new("Asia/Hano")},
+	} {
+		_, err := e.apply(b, time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC))
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Invalid || !strings.Contains(f.Detail, want) {
+			t.Errorf("apply: error %v, want a refusal with %s", err, want)
+		}
+	}
+}
+
 func codeOf(err error) string {
 	if err == nil {
 		return ""
