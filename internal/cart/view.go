@@ -20,7 +20,7 @@ type View struct {
 }
 
 // For returns the cart as an order of a kind. Menus for delivery and for pick-up may have a dish at different prices. A view
-// without a kind has the dishes of the first menu that offers them to a member.
+// without a kind has each dish as the menu's page shows it to members, see catalog.LiveMenu.OfDish.
 func (v View) For(kind catalog.OrderKind) View {
 	if v.menu == nil {
 		return v

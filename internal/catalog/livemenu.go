@@ -58,6 +58,18 @@ func (m *LiveMenu) counted(item int64) (left int64, limited bool) {
 	return max(0, left), left >= 0
 }
 
+// OfDish returns the first item with units left that sells a dish to one of these kinds of orders, else the item of
+// Edition.OfDish. Menus for delivery and for pick-up may both have a dish: it is sold out only if it is on both.
+func (m *LiveMenu) OfDish(dish int64, kinds ...OrderKind) (it Item, ok bool) {
+	for _, i := range m.dish[dish] {
+		it := &m.Items[i]
+		if left, limited := m.Left(it.ID); it.Active && it.Shown(kinds...) && (!limited || left > 0) {
+			return *it, true
+		}
+	}
+	return m.Snapshot.OfDish(dish, kinds...)
+}
+
 // LiveMenus serves live menus from memory and notifies subscribers of changes. It is safe for concurrent use.
 type LiveMenus struct {
 	menus  *MenuCache

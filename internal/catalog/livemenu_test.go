@@ -340,6 +340,37 @@ func saleText(s DishSale) string {
 	return fmt.Sprintf("%s, %d sold, %t", left, s.SoldToday, s.Available)
 }
 
+// A dish of several menus is sold under the first item with units left, so it is sold out only if it is on all of them.
+func TestLiveMenu_OfDish(t *testing.T) {
+	e := NewEdition(5, 1, nil, []Item{
+		{ID: 10, DishID: 4, Kinds: []OrderKind{DineIn}, Active: true}, {ID: 11, DishID: 4, Kinds: []OrderKind{Delivery}, Active: true},
+		{ID: 12, DishID: 4, Kinds: []OrderKind{PickUp}}, {ID: 13, DishID: 4, Kinds: []OrderKind{PickUp}, Active: true},
+	})
+	for _, c := range []struct {
+		left    map[int64]int64
+		lacking []int64
+		want    int64
+	}{
+		{nil, nil, 11},
+		{map[int64]int64{11: 1, 13: 5}, nil, 11},
+		{map[int64]int64{11: 0, 13: 5}, nil, 13},
+		{map[int64]int64{11: 0}, nil, 13},
+		{nil, []int64{11}, 13}, // its required options are off
+		{map[int64]int64{11: 0, 13: 0}, nil, 11},
+	} {
+		m := &LiveMenu{Snapshot: &Snapshot{Edition: e}, left: c.left, lacking: c.lacking}
+		if it, ok := m.OfDish(4, Delivery, PickUp); !ok || it.ID != c.want {
+			t.Errorf("with %v left and %v lacking the dish is item %d, want %d", c.left, c.lacking, it.ID, c.want)
+		}
+		if it, _ := m.OfDish(4, Delivery); it.ID != 11 {
+			t.Errorf("with %v left the dish is item %d for delivery, want 11", c.left, it.ID)
+		}
+	}
+	if _, ok := (&LiveMenu{Snapshot: &Snapshot{Edition: e}}).OfDish(5, PickUp); ok {
+		t.Error("an unknown dish has an item")
+	}
+}
+
 // A dish is sold under its first offered item, or under its first item if none is offered.
 func TestEdition_OfDish(t *testing.T) {
 	e := NewEdition(5, 1, nil, []Item{

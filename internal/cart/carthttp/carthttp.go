@@ -89,7 +89,7 @@ func itemOf(v cart.View, it cart.Item, l httpapi.Language) item {
 
 // ByKind names the kind of order that a cart is shown for. It is exported because huma only reads exported embedded fields.
 type ByKind struct {
-	Kind string `query:"kind" enum:"DELIVERY,PICKUP" doc:"The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members."`
+	Kind string `query:"kind" enum:"DELIVERY,PICKUP" doc:"The kind of order whose menu prices the cart and limits its dishes; by default, for each dish, the first menu that has units of it left for members, else the first one that offers it."`
 }
 
 // of returns the cart for the kind of order.

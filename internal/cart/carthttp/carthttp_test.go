@@ -140,7 +140,7 @@ func TestCart_story(t *testing.T) {
 }
 
 // TestCart_of_a_kind checks that a cart of a branch with menus for delivery and for pick-up shows the prices and the units of
-// the chosen kind of order, and those of the first menu without one.
+// the chosen kind of order, and those of the first menu with units left without one.
 func TestCart_of_a_kind(t *testing.T) {
 	each(t, func(t *testing.T, s *site) {
 		pickUp := s.SplitMenus(t, 900, 5, 101)
@@ -174,9 +174,11 @@ func TestCart_of_a_kind(t *testing.T) {
 		level(101, 0)
 		delivered := line{"101", 1000.0, 0.0, true, true}
 		plain := line{"102", 1000.0, nil, false, true}
-		ids := want("", 4000, delivered, plain)
+		ids := want("", 3800, line{collected, 900.0, 5.0, false, true}, plain)
 		want("?kind=DELIVERY", 4000, delivered, plain)
 		want("?kind=PICKUP&branchId=1", 1800, line{collected, 900.0, 5.0, false, true}, onlyDelivered)
+		level(pickUp[0], 0)
+		want("", 4000, delivered, plain)
 		level(101, 3)
 		level(pickUp[0], 1)
 		delivered = line{"101", 1000.0, 3.0, false, true}

@@ -133,7 +133,7 @@ func TestMenuActive_dish_on_two_menus(t *testing.T) {
 		it.DishID, it.Version, it.Active = dish, version, active
 		return it
 	}
-	content := catalogtest.Content(6, nil,
+	content := catalogtest.Content(6, map[int64]int64{21: 5},
 		item(21, 4, 20, 70000, true), item(31, 4, 30, 60000, true), item(41, 4, 40, 65000, true),
 		item(22, 5, 20, 70000, false), item(32, 5, 30, 60000, true),
 		item(23, 6, 20, 70000, false), item(33, 6, 30, 60000, false))
@@ -172,6 +172,13 @@ func TestMenuActive_dish_on_two_menus(t *testing.T) {
 		if id := testenv.Must(strconv.ParseInt(menu.MenuVersionID, 10, 64))(t); !catalog.IsCombination(id) {
 			t.Errorf("the version is %d, want a combination", id)
 		}
+	}
+	// It is sold out only on the menu for delivery.
+	s.left.Set(21, 0)
+	s.expireMenus()
+	body := s.ask(t, http.MethodPost, "/cis/menu/active", `{"branchId":"1"}`).Body.String()
+	if !strings.Contains(body, `"itemId":"31"`) || strings.Contains(body, `"isSoldOut":true`) {
+		t.Errorf("with item 21 sold out: %s, want item 31", body)
 	}
 }
 

@@ -14820,7 +14820,7 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
-                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default, for each dish, the first menu that has units of it left for members, else the first one that offers it. */
                 kind?: "DELIVERY" | "PICKUP";
                 /** @description The branch whose menu prices the cart; by default the cart's own. */
                 branchId?: string;
@@ -14963,7 +14963,7 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
-                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default, for each dish, the first menu that has units of it left for members, else the first one that offers it. */
                 kind?: "DELIVERY" | "PICKUP";
             };
             header?: {
@@ -15001,7 +15001,7 @@ export interface operations {
             query?: {
                 /** @description Takes precedence over Accept-Language. */
                 locale?: string;
-                /** @description The kind of order whose menu prices the cart and limits its dishes; by default the first menu that offers each dish to members. */
+                /** @description The kind of order whose menu prices the cart and limits its dishes; by default, for each dish, the first menu that has units of it left for members, else the first one that offers it. */
                 kind?: "DELIVERY" | "PICKUP";
             };
             header?: {

@@ -160,7 +160,7 @@ export function menuOf(branchId: string, locale = localeOf(language.value)): Pro
   return answer(open.POST('/cis/menu/active', { params: { query }, body: { branchId } }))
 }
 
-/** The cart with the prices and the units left for a kind of order, or of the first menu that has each dish. */
+/** The cart with the prices and the units left for a kind of order, or, for each dish, of the first menu that has units left. */
 export function basket(kind?: Kind): Promise<Basket> {
   return asMember(() => client.GET('/cart', { params: { query: kind ? { kind } : {} } }))
 }

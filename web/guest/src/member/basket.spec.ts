@@ -89,6 +89,16 @@ test('before a choice, a cart that can only be picked up is shown so', async () 
   expect([basket.obstacle?.key, basket.other, basket.fault], 'without the other answers').toEqual(['1', undefined, undefined])
 })
 
+test('before a choice, dishes of several menus are compared with the kind that the checkout begins with', async () => {
+  // The server shows the dish of the menu that has units left.
+  api.basket.mockImplementation((kind?: string) => Promise.resolve(withoutDelivery(kind ?? 'PICKUP')))
+  const basket = await loaded()
+  expect([basket.obstacle, basket.other, basket.total]).toEqual([undefined, 'PICKUP', 180])
+  api.basket.mockReset().mockImplementation((kind?: string) => (kind ? Promise.reject(new Fault('down', 0)) : Promise.resolve(withoutDelivery('PICKUP'))))
+  await basket.load()
+  expect([basket.obstacle, basket.other, basket.fault], 'without the other answers').toEqual([undefined, undefined, undefined])
+})
+
 test('the answer for a kind that is no longer chosen is dropped', async () => {
   const basket = await loaded()
   let late: (cart: Basket) => void = () => undefined

@@ -55,7 +55,7 @@ export const useBasket = defineStore('basket', () => {
     const chosen = kind.value
     try {
       const got = await api.basket(chosen)
-      const better = linesOf(got).some(isBlocked) ? await instead(chosen) : undefined
+      const better = await instead(got, chosen)
       if (mine !== generation) return
       basket.value = chosen ? got : better?.cart ?? got
       loadedFor.value = chosen
@@ -67,11 +67,17 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  /** Returns another kind for which the whole cart can be ordered, with the cart. */
-  async function instead(not?: Kind): Promise<{ kind: Kind; cart: Basket } | undefined> {
+  const whole = (of: Basket) => !linesOf(of).some(isBlocked)
+
+  /**
+   * Returns another kind for which the whole cart can be ordered, with the cart, if it cannot be for the chosen kind. Before a
+   * choice a cart may have dishes of several menus, so it is compared with the kind that the checkout begins with.
+   */
+  async function instead(cart: Basket, chosen?: Kind): Promise<{ kind: Kind; cart: Basket } | undefined> {
     try {
-      const all = await Promise.all(kinds.filter((k) => k !== not).map(async (k) => ({ kind: k, cart: await api.basket(k) })))
-      return all.find(({ cart }) => !linesOf(cart).some(isBlocked))
+      if (whole(cart) && (chosen || !cart.items?.length || whole(await api.basket('DELIVERY')))) return undefined
+      const all = await Promise.all(kinds.filter((k) => k !== chosen).map(async (k) => ({ kind: k, cart: await api.basket(k) })))
+      return all.find((other) => whole(other.cart))
     } catch (e) {
       if (!isFault(e)) throw e
       return undefined // the cart is shown without the hint
