@@ -2,7 +2,7 @@ import { checkAccessibility } from './accessibility'
 import { expect, sitDown, test } from './fixtures'
 import { menuFile } from './menufile'
 import type { Server } from './server'
-import { enter, owner, setUp, sizes } from './staff'
+import { enter, owner, setUp, setUpPlain, sizes } from './staff'
 
 interface Named {
   id: string
@@ -142,6 +142,17 @@ test('a copy of a branch says which menus it gets', async ({ page, empty }) => {
   await checkAccessibility(page, 'a branch with two menus to copy')
   await copying.getByRole('button', { name: 'Copy' }).click()
   await expect(page.getByText('Quán Sen is set up with 2 menus: Menu and Lunch.')).toBeVisible()
+})
+
+test('a dish needs the languages of the shown branch only', async ({ page, empty }) => {
+  await setUpPlain(empty, ['Oolong'], 30_000)
+  await empty.staff('POST', '/api/branches', { name: 'Hoa 台北', country: 'TW', locales: ['zh-TW', 'en'] })
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, empty, owner, 'dishes')
+  await expect(page.getByText('Not translated: Tiếng Việt', { exact: true })).toBeVisible()
+  await page.locator('header').getByRole('button', { name: 'Quán Hoa' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Hoa 台北' }).click()
+  await expect(page.getByText('Not translated: 繁體中文', { exact: true })).toBeVisible()
 })
 
 test('a guest reads when the kitchen serves again', async ({ page, empty }) => {

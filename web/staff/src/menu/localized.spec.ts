@@ -22,5 +22,11 @@ test('a form has the languages of all branches and those of the existing texts',
 
 test('blanks count as no text', () => {
   expect(filled({ vi: ' Phở ', en: '  ', ja: '' })).toEqual({ vi: 'Phở' })
-  expect(missing({ vi: 'Phở', en: '' }, ['vi', 'en', 'th'])).toEqual(['English', 'ไทย'])
+})
+
+test('a text is missing in the languages of the branch', () => {
+  expect(missing({ vi: 'Phở', en: '' }, { locales: ['th', 'vi', 'en'] })).toEqual(['English', 'ไทย'])
+  expect(missing({ vi: 'Phở' }, { locales: ['vi'] })).toEqual([])
+  expect(missing({ vi: 'Phở' }, { locales: null })).toEqual([])
+  expect(missing({ vi: 'Phở' }, undefined)).toEqual([])
 })

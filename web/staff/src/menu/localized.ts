@@ -24,7 +24,7 @@ export function filled(texts: Texts): Texts {
   return Object.fromEntries(Object.entries(texts).map(([l, text]) => [l, text.trim()] as const).filter(([, text]) => text !== ''))
 }
 
-/** The locales in which a text is missing, by their names. */
-export function missing(texts: Texts, locales: string[]): string[] {
-  return locales.filter((l) => !texts[l]).map((l) => localeNames[l] ?? l)
+/** The languages of a branch in which a text is missing, by their names. Without a branch none is. */
+export function missing(texts: Texts, branch: { locales: string[] | null } | undefined): string[] {
+  return localesFor(branch ? [branch] : []).filter((l) => !texts[l]).map((l) => localeNames[l] ?? l)
 }
