@@ -68,6 +68,11 @@ func TestCommands_without_a_database(t *testing.T) {
 			t.Errorf("%s: error %v, want the missing database", command, err)
 		}
 	}
+	root := newRoot()
+	root.SetArgs([]string{"branch", "list", "--data-dir", t.TempDir(), "--database-url", "sqlite:"})
+	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "has no path") {
+		t.Errorf("an address without a path: error %v, want one about the path", err)
+	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder: error %v, want none created", err)
 	}

@@ -68,8 +68,8 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 // folder, an empty installation would hide the mistake.
 func (c Config) CheckDatabase() error {
 	file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:")
-	if !ok {
-		return nil
+	if !ok || file == "" {
+		return nil // without a path, opening it fails
 	}
 	if _, err := os.Stat(strings.TrimPrefix(file, "//")); !errors.Is(err, fs.ErrNotExist) {
 		return nil // any other error is that of opening the file

@@ -40,12 +40,16 @@ var packages = map[string]bool{
 	"web": true, "worker": true,
 }
 
-// withoutPackages removes the names of packages at the beginning of a text.
+// withoutPackages removes the names of packages at the beginning of a text, also after the name of a setting.
 func withoutPackages(text string) string {
+	var kept strings.Builder
 	for {
 		name, rest, found := strings.Cut(text, ": ")
-		if !found || !packages[name] {
-			return text
+		switch {
+		case found && (name == "configuration" || strings.HasPrefix(name, "COMANDA_")):
+			kept.WriteString(name + ": ")
+		case !found || !packages[name]:
+			return kept.String() + text
 		}
 		text = rest
 	}

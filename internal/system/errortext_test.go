@@ -33,6 +33,7 @@ func TestErrorText(t *testing.T) {
 		"connect: connection refused":                             errors.New("outbox: rabbit: connect: connection refused"),
 		"import: open x: no such file or directory":               errors.New("import: open x: no such file or directory"),
 		"configuration: COMANDA_LISTEN: missing port in address":  errors.New("configuration: COMANDA_LISTEN: missing port in address"),
+		"configuration: COMANDA_X: is no network":                 errors.New("configuration: COMANDA_X: httpapi: is no network"),
 		"no_branch: Branch not found.":                            fault.New(fault.NotFound, "no_branch", "Branch not found."),
 	} {
 		testenv.Equal(t, want, ErrorText(err))
