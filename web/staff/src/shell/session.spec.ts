@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 type Session = typeof import('./session')
+type Interruption = typeof import('./interruption')
 
 /** A fake server with one valid refresh token at a time, which counts its requests. */
 class Backend {
@@ -8,6 +9,7 @@ class Backend {
   access = 'a1'
   asked: string[] = []
   permissions = ['GET /me', 'GET /api/tables']
+  user = '1'
   lose = 0 // the number of refresh answers to lose
   private spent = ''
 
@@ -42,7 +44,7 @@ class Backend {
   }
 
   private pair(): Response {
-    return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: '1', role: 'CASHIER' } })
+    return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: this.user, role: 'CASHIER' } })
   }
 
   private refuse(code: string): Response {
@@ -52,6 +54,7 @@ class Backend {
 
 let backend: Backend
 let session: Session
+let interruption: Interruption
 
 beforeEach(async () => {
   vi.resetModules()
@@ -59,6 +62,7 @@ beforeEach(async () => {
   backend = new Backend()
   vi.stubGlobal('fetch', backend.fetch)
   session = await import('./session')
+  interruption = await import('./interruption')
 })
 
 afterEach(() => {
@@ -105,6 +109,44 @@ test('a reload continues with the stored token; a spent token logs out', async (
   const late = await import('./session')
   await expect(late.resume()).resolves.toBe(false)
   await expect(late.resume()).resolves.toBe(false)
+  expect(localStorage.length).toBe(0)
+})
+
+test('the requests of a user whose session has ended wait for their next login', async () => {
+  await session.login('cashier', 'right')
+  const left = vi.fn()
+  session.onLeave(left)
+  backend.good = 'r99'
+  backend.access = 'a99'
+  const asked = Promise.all([tables(), tables()])
+  await vi.waitFor(() => expect(interruption.interrupted.value).toBe(true))
+  expect(session.person.value).toBeDefined()
+  await expect(session.login('cashier', 'wrong')).rejects.toMatchObject({ code: 'login_failed' })
+  expect(interruption.interrupted.value).toBe(true)
+  await session.login('cashier', 'right')
+  await expect(asked).resolves.toEqual([{ items: [], total: 0 }, { items: [], total: 0 }])
+  expect(interruption.interrupted.value).toBe(false)
+  expect(backend.asked.filter((p) => p === '/auth/refresh')).toHaveLength(1)
+  expect(left).not.toHaveBeenCalled()
+})
+
+test('the requests of an ended session are not sent for another user, and fail when its user leaves', async () => {
+  await session.login('cashier', 'right')
+  backend.good = 'r99'
+  backend.access = 'a99'
+  const first = expect(tables()).rejects.toMatchObject({ status: 401 })
+  await vi.waitFor(() => expect(interruption.interrupted.value).toBe(true))
+  backend.user = '2'
+  await session.login('manager', 'right')
+  await first
+  expect(backend.asked.filter((p) => p === '/api/tables')).toHaveLength(1)
+
+  backend.good = 'r199'
+  backend.access = 'a199'
+  const second = expect(tables()).rejects.toMatchObject({ status: 401 })
+  await vi.waitFor(() => expect(interruption.interrupted.value).toBe(true))
+  await session.logout()
+  await second
   expect(localStorage.length).toBe(0)
 })
 

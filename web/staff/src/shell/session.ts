@@ -6,6 +6,7 @@ import type { components, paths } from '@shared/api/schema'
 import { localeOf } from '@shared/i18n/languages'
 import { AccessToken, RefreshFlight, refreshTimeout, sendRefresh, type TokenPair } from '@shared/refresh'
 import { language } from './i18n'
+import { abandon, interrupt, interrupted, proceed, untilProceeded } from './interruption'
 import { onKept, recall, remember } from './storage'
 
 type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -70,6 +71,7 @@ async function admit(account: Account): Promise<void> {
     throw new Fault('not_staff', 403)
   }
   someone.value = { account, may }
+  proceed()
   if (before !== undefined && before !== account.id) notifyListeners()
 }
 
@@ -94,7 +96,7 @@ async function restore(): Promise<boolean> {
   if (someone.value) return true
   if (!recall(refreshKey)) return false
   try {
-    await admit(await renew())
+    await admit(await flight.run())
     return true
   } catch (e) {
     if (isFault(e) && e.passing) throw e
@@ -163,6 +165,7 @@ function leave(): void {
   remember(asideKey, null)
   remember(asideNameKey, null)
   someone.value = undefined
+  abandon()
   notifyListeners()
 }
 
@@ -172,12 +175,23 @@ function notifyListeners(): void {
 
 onKept(refreshKey, (value) => {
   if (value === null && someone.value) leave()
+  else if (interrupted.value) void flight.run().catch(() => undefined) // the user has logged in in another tab
 })
 
 const flight = new RefreshFlight('comanda.staff.refresh', spend)
 
-/** Exchanges the refresh token for a new pair of tokens. */
-export const renew = () => flight.run()
+/**
+ * Exchanges the refresh token for a new pair of tokens. If the session has ended, it waits for the next login, without the
+ * browser's lock: other tabs can log in, too.
+ */
+export async function renew(): Promise<void> {
+  try {
+    if (!interrupted.value) await flight.run()
+  } catch (e) {
+    if (!interrupted.value) throw e
+  }
+  await untilProceeded()
+}
 
 /** Returns the new pair of tokens for a refresh token. */
 function refreshed(refreshToken: string): Promise<Grant> {
@@ -192,11 +206,25 @@ async function spend(): Promise<Account> {
     await keepAside()
     // Another tab has switched the user.
     if (someone.value && someone.value.account.id !== account.id) await admit(account)
+    proceed()
     return account
   } catch (e) {
-    if (isFault(e) && e.status === 401) leave()
+    if (isFault(e) && e.status === 401) end()
     throw e
   }
+}
+
+/**
+ * Ends a session that the server has ended. The device of a colleague continues with its owner's session. The owner at work
+ * keeps the page; the stored token stays with it, because the other tabs leave their pages without one.
+ */
+function end(): void {
+  if (!someone.value || recall(asideKey) !== null) {
+    leave()
+    return
+  }
+  access.clear()
+  interrupt()
 }
 
 /** Refreshes the session that was set aside, and removes one that has ended. */
@@ -212,7 +240,7 @@ async function keepAside(): Promise<void> {
 
 /** The Authorization header with a valid token, refreshed if necessary. */
 export async function bearer(): Promise<Record<string, string>> {
-  if (!access.valid) await renew()
+  if (!access.valid || interrupted.value) await renew()
   return bearerNow()
 }
 
