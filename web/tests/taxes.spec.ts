@@ -83,3 +83,16 @@ test('an owner sets taxes and a service charge, and a guest pays them', async ({
   await desk.getByRole('dialog').getByRole('button', { name: 'Remove discount' }).click()
   await expect(desk.getByRole('row', { name: /Regulars/ })).toHaveCount(0)
 })
+
+test('a manager reads the taxes and finds nothing to press that only an owner may change', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'taxes')
+  await expect(page.getByText('Only owners and administrators can change this.')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Service charges' })).toBeVisible()
+  for (const name of ['Add rate', 'Add service charge', 'Add discount', 'Save']) await expect(page.getByRole('button', { name })).toHaveCount(0)
+  await page.getByText('Include tax').click() // a list that is only read does not open
+  await expect(page.getByRole('listbox')).toHaveCount(0)
+  await checkAccessibility(page, 'taxes of a manager')
+  await page.goto(`${server.url}/console/vouchers`)
+  await expect(page.getByText('An owner can add one under Taxes and charges.')).toBeVisible()
+})
