@@ -1,0 +1,37 @@
+import { expect, test } from './fixtures'
+import { enter, sizes } from './staff'
+
+// The longest label of a table, and a dish whose name is one long word.
+
+const label = 'WWWWWWWWWWWWWWWW'
+const dish = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenknödelsuppe'
+
+test('a long label of a table and a long word in a dish leave everything in its place', async ({ page, another }) => {
+  const server = await another()
+  const { id, link } = await server.table('A6')
+  await server.staff('PATCH', `/api/tables/${id}`, { label })
+  const { items: dishes } = await server.staff<{ items: { id: string; names: Record<string, string> }[] }>('GET', '/api/dishes?size=100')
+  const pho = dishes.find((d) => d.names.en === 'Beef pho')
+  await server.staff('PATCH', `/api/dishes/${pho?.id ?? ''}`, { names: { ...pho?.names, en: dish } })
+
+  const expectNoOverflow = () => expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+  await page.goto(link)
+  const name = page.getByRole('link', { name: dish })
+  await expect(name).toBeVisible()
+  await expectNoOverflow()
+  const card = await page.getByRole('article').filter({ has: name }).evaluate((e) => e.scrollWidth - e.clientWidth)
+  expect(card).toBe(0)
+  await name.click()
+  await expect(page.getByRole('dialog').getByRole('heading', { name: dish })).toBeVisible()
+  await expectNoOverflow()
+
+  for (const size of [sizes.phone, sizes.desktop]) {
+    await page.setViewportSize(size)
+    await enter(page, server, 'manager', 'tables')
+    const table = page.getByRole('article', { name: `Table ${label}` })
+    await table.getByRole('button', { name: `More actions for table ${label}` }).click({ trial: true }) // it is on the card
+    await page.evaluate(() => {
+      localStorage.clear()
+    })
+  }
+})
