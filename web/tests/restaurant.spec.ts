@@ -141,6 +141,8 @@ test('an owner edits, copies, archives and restores a branch', async ({ page, em
   await page.getByRole('button', { name: 'Edit Quán Hoa' }).click()
   const form = page.getByRole('dialog', { name: 'Edit Quán Hoa' })
   await form.getByLabel('Name of the restaurant').fill('Quán Hoa Sen')
+  await expect(form.getByLabel('A new business day starts at')).toHaveValue('04:00')
+  await expect(form.getByRole('button', { name: 'Save' })).toBeInViewport() // the fields scroll, the buttons stay
   await checkAccessibility(page, 'a branch')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('heading', { name: 'Quán Hoa Sen' })).toBeVisible()
@@ -166,7 +168,7 @@ test('a new branch starts with the menu of another, and takes over a later price
   const adding = page.getByRole('dialog', { name: 'New branch' })
   await adding.getByLabel('Name of the restaurant').fill('Quán Sen')
   await checkAccessibility(page, 'a new branch')
-  await adding.getByRole('button', { name: 'Create restaurant' }).click()
+  await adding.getByRole('button', { name: 'Create branch' }).click()
   await expect(page.getByText('Quán Sen is set up.')).toBeVisible()
   await page.getByRole('link', { name: 'Menus' }).click()
   await page.getByRole('button', { name: 'Copy from branch' }).click()

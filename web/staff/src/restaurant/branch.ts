@@ -14,6 +14,9 @@ export interface NewBranch {
 /** The possible languages of menus. */
 export const menuLocales = ['vi', 'zh-TW', 'en', 'ja', 'th', 'de']
 
+/** The hours of a day, as a select shows them. */
+export const dayHours = Array.from({ length: 24 }, (_, h) => ({ value: h, title: `${String(h).padStart(2, '0')}:00` }))
+
 /** A branch without a name, in the country of the browser's language. */
 export function emptyBranch(tags: readonly string[] = navigator.languages): NewBranch {
   const country = tags.map((tag) => regionOf(tag)).find((r) => r !== '') ?? ''
