@@ -1,7 +1,7 @@
 import { expect, test } from './fixtures'
 import { enter, sizes } from './staff'
 
-// The longest label of a table, and a dish whose name is one long word.
+// Long texts, and fields and buttons that stay in line.
 
 const label = 'WWWWWWWWWWWWWWWW'
 const dish = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenknödelsuppe'
@@ -34,4 +34,22 @@ test('a long label of a table and a long word in a dish leave everything in its 
       localStorage.clear()
     })
   }
+})
+
+test('fields side by side have the same height, and the buttons of a dialog stay together', async ({ page, server }) => {
+  await page.setViewportSize(sizes.desktop)
+  await enter(page, server, 'manager', 'menus')
+  await page.getByRole('button', { name: 'Times' }).click()
+  const fields = page.getByRole('dialog').locator('.v-field')
+  await expect(fields).toHaveCount(4)
+  const heights = await fields.evaluateAll((all) => all.map((f) => Math.round(f.getBoundingClientRect().height)))
+  expect(new Set(heights).size, heights.join(' ')).toBe(1)
+
+  await page.setViewportSize(sizes.phone)
+  await page.goto(`${server.url}/console/dishes`)
+  await page.getByRole('button', { name: 'Beef pho', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Beef pho', exact: true })
+  const top = async (name: string) => (await dialog.getByRole('button', { name, exact: true }).boundingBox())?.y
+  await expect(dialog.getByText('This dish is on a menu.')).toBeVisible()
+  expect(await top('Cancel')).toBe(await top('Save'))
 })
