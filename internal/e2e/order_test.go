@@ -77,9 +77,13 @@ func (s *installation) awaitExpiry(g guest, o order, grace time.Duration) {
 // buyOut buys all that is left of the item with a quota, and expects the next order to be refused.
 func (s *installation) buyOut(g guest, left int64) {
 	s.t.Helper()
-	if d := s.menu().dish(pho); d.Remaining == nil || *d.Remaining != left || d.SoldOut {
-		s.t.Errorf("the menu does not offer the last %d: %+v", left, d)
-	}
+	// Another process of the installation may still have the counters of a moment ago.
+	s.await(patience, func() error {
+		if d := s.menu().dish(pho); d.Remaining == nil || *d.Remaining != left || d.SoldOut {
+			return fmt.Errorf("the menu does not offer the last %d: %+v", left, d)
+		}
+		return nil
+	})
 	s.pay(g.mustPlace(s.t, line{ItemID: pho, Qty: left}).ID)
 	wantSoldOut(s.t, g.place(g.request(line{ItemID: pho, Qty: 1})))
 	s.await(patience, func() error {
