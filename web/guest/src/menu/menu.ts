@@ -28,6 +28,7 @@ const cartVersion = shallowRef<number | null>()
 
 let generation = 0
 let streaming = false
+let menuless = false // the stream was refused because the branch has no menu
 let streamed = new Map<string, Left>() // last state sent by the stream; while it is connected, at least as new as any menu
 let where = { branchId: '', tableId: '' }
 let stop: (() => void) | undefined
@@ -48,6 +49,7 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
     void nextTask().then(() => { storeMenu(branchId, l, got, at) }) // after the menu is drawn
     fault.value = undefined
     offline.value = false
+    if (menuless) watch()
   } catch (e) {
     if (mine !== generation || !isFault(e)) return
     fault.value = e
@@ -71,7 +73,7 @@ function watch(): void {
   stop?.()
   streamed.clear()
   cartVersion.value = undefined
-  streaming = false
+  streaming = menuless = false
   ended.value = undefined
   stop = follow({
     url: `/cis/branch/${where.branchId}/availability/events`,
@@ -85,7 +87,8 @@ function watch(): void {
       if (live && fault.value) void load()
     },
     onRefused: (refused) => {
-      ended.value = refused
+      menuless = isFault(refused, 'menu_not_found')
+      if (!menuless) ended.value = refused
     },
   })
 }

@@ -1,0 +1,17 @@
+import { checkAccessibility } from './accessibility'
+import { expect, test } from './fixtures'
+
+test('a table of a branch without a menu waits for one', async ({ page, another }) => {
+  const server = await another()
+  const { id: branchId } = await server.staff<{ id: string }>('POST', '/api/branches', { name: 'Quán Hoa', country: 'VN', locales: ['vi', 'en'] })
+  await server.staff('POST', `/api/branches/${branchId}/tables/bulk`, { labels: 'T1-T2', seats: 4 })
+  await page.goto((await server.table('T1')).link)
+  await expect(page.getByText('No menu is available right now. Please ask our staff.')).toBeVisible()
+  await checkAccessibility(page, 'a table without a menu')
+
+  await server.staff('POST', `/api/branches/${branchId}/menu/templates`, { name: 'bubble-tea', publish: true })
+  const followed = page.waitForRequest(/availability\/events/)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('article').first()).toBeVisible()
+  await followed
+})
