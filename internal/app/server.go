@@ -166,7 +166,7 @@ type guestCarts struct{ *visit.Guests }
 // Guest implements carthttp.GuestFinder.
 func (g guestCarts) Guest(ctx context.Context, token string) (cart.Guest, error) {
 	guest, err := g.Resolve(ctx, token)
-	return cart.Guest{Branch: guest.BranchID, VisitID: guest.VisitID, Hash: guest.TokenHash}, err
+	return cart.Guest{Branch: guest.BranchID, VisitID: guest.VisitID, Hash: guest.ShortHash()}, err
 }
 
 // debugServer serves profiles of the process on a separate loopback address, because profiles reveal internals.

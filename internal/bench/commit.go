@@ -19,7 +19,7 @@ const maxCommits = 2_000_000
 // how fast they are written.
 const (
 	rawVisit = "00000000000000000000000000"
-	rawGuest = "0000000000000000000000000000000000000000000000000000000000000000"
+	rawGuest = "00000000000000000000"
 	rawLife  = 16*time.Minute + 30*time.Second
 )
 

@@ -49,14 +49,14 @@ ORDER BY o.id, t.seq
 
 -- name: history_guest_insert
 INSERT INTO visit_guest (token_hash, visit_id, created_at)
-SELECT o.guest_hash, o.id, o.created_at
+SELECT o.id || substr(o.id || o.id, 1, 38), o.id, o.created_at
 FROM order_info o
 WHERE o.id >= $1 AND o.id <= $2
 ORDER BY o.id
 
 -- name: history_hold_insert
-INSERT INTO hold (id, branch_id, biz_date, state, digest, lines, expires_at, created_at, updated_at)
-SELECT o.id, o.branch_id, o.biz_date, 'CONFIRMED', substr(o.id, 19),
+INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
+SELECT o.id, o.branch_id, o.biz_date, 'CONFIRMED', '', '',
        (SELECT string_agg(i.menu_item_id || ':' || i.qty, ' ' ORDER BY i.menu_item_id) FROM order_item i WHERE i.order_id = o.id),
        o.expires_at, o.created_at, o.paid_at
 FROM order_info o
@@ -106,7 +106,7 @@ INSERT INTO order_info (
     id, branch_id, kind, visit_id, guest_hash, menu_version_id, hold_id, client_txn_id, digest, biz_date, number, status,
     payment_status, payment_method, total_amount, currency, pay_by, expires_at, paid_at, created_at, updated_at, version,
     stepped_at)
-SELECT r.id, r.branch_id, 'DINE_IN', r.id, r.id || substr(r.id || r.id, 1, 38), r.branch_id, '', 'history-' || r.id,
+SELECT r.id, r.branch_id, 'DINE_IN', r.id, substr(r.id, 7, 20), r.branch_id, '', 'history-' || r.id,
        substr(r.id, 1, 24), CAST($2 AS TEXT), r.number, 'SERVED', 'PAID', 'COUNTER', 90000, 'VND', r.at + 900000,
        r.at + 990000, r.at + 60000, r.at, r.at + 1200000, 6, r.at + 1200000
 FROM @rows($1: id text, branch_id int, number int, at int) AS r

@@ -29,7 +29,7 @@ FROM @rows($1: id text, order_id text, payload text) AS r
 
 -- name: hold_insert
 INSERT INTO hold (id, branch_id, biz_date, state, reason, digest, lines, expires_at, created_at, updated_at)
-SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', NULL, '', r.lines, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
+SELECT r.id, 9000, CAST($2 AS TEXT), 'HELD', '', '', r.lines, CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT)
 FROM @rows($1: id text, lines text) AS r
 
 -- name: ops_insert

@@ -32,7 +32,7 @@ type Shared struct {
 // that a repeated request has one effect. Two lines may be of the same dish: each belongs to the guest who added it.
 type SharedLine struct {
 	ID        string
-	GuestHash string
+	GuestHash string // of the phone that added it, see visit.Guest.ShortHash
 	ItemID    int64
 	DishID    int64
 	Quantity  int64

@@ -33,7 +33,7 @@ type Phones interface {
 type Guest struct {
 	Branch  int64
 	VisitID string
-	Hash    string
+	Hash    string // of the phone, see visit.Guest.ShortHash
 }
 
 // SharedService has the use cases of carts that the guests of a table fill together. Every guest of the visit may

@@ -90,7 +90,7 @@ type Order struct {
 	Scope         stock.Scope // branch and business date, fixed when the order was placed (I14)
 	Kind          Kind
 	VisitID       string // empty unless DINE_IN
-	GuestHash     string // token hash of the phone that placed it; empty unless DINE_IN
+	GuestHash     string // of the phone that placed it, see visit.Guest.ShortHash; empty unless DINE_IN
 	UserID        int64  // the member; 0 with DINE_IN
 	Receiver      Receiver
 	MenuVersionID int64

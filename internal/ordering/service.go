@@ -176,7 +176,7 @@ func (s *Service) newID() string { return uid.New(s.Now()) }
 type Guest struct {
 	Branch  int64
 	VisitID string
-	Hash    string // hash of the customer token
+	Hash    string // of the phone, see visit.Guest.ShortHash
 }
 
 // Member is a member who acts on one of their own orders.

@@ -89,6 +89,14 @@ type Guest struct {
 	Reason    CloseReason // empty while the visit is open
 }
 
+// shortHashLength is in hexadecimal digits. 80 bits tell the phones of a visit apart, and each order and line of a shared
+// cart stores them.
+const shortHashLength = 20
+
+// ShortHash returns the beginning of TokenHash. Orders and lines of shared carts store it to identify the phone within its
+// visit.
+func (g Guest) ShortHash() string { return g.TokenHash[:min(shortHashLength, len(g.TokenHash))] }
+
 // Branches returns branches; catalog.MenuCache implements it.
 type Branches interface {
 	Branch(ctx context.Context, id int64) (catalog.Branch, error)

@@ -1,5 +1,6 @@
 -- fragment: shared_columns
-l.visit_id, l.id, l.guest_hash, l.item_id, l.dish_id, l.quantity, l.notes, l.options, l.created_at
+-- Lines that were stored before migration 58 have the whole hash of the phone, later ones 20 digits.
+l.visit_id, l.id, substr(l.guest_hash, 1, 20), l.item_id, l.dish_id, l.quantity, l.notes, l.options, l.created_at
 
 -- name: shared_ensure
 -- If another transaction is inserting the row, this statement waits for its end.
@@ -51,7 +52,7 @@ ON CONFLICT (visit_id, id) DO UPDATE SET quantity = excluded.quantity, notes = e
 
 -- name: shared_select
 -- Reads version and lines in one statement, so that both have the same snapshot.
-SELECT c.version, c.added, coalesce(l.id, ''), coalesce(l.guest_hash, ''), coalesce(l.item_id, 0), coalesce(l.dish_id, 0),
+SELECT c.version, c.added, coalesce(l.id, ''), coalesce(substr(l.guest_hash, 1, 20), ''), coalesce(l.item_id, 0), coalesce(l.dish_id, 0),
        coalesce(l.quantity, 0), coalesce(l.notes, ''), coalesce(l.options, ''), coalesce(l.created_at, 0)
 FROM visit_cart c
 LEFT JOIN visit_cart_line l ON l.visit_id = c.visit_id AND l.quantity > 0

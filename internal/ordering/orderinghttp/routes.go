@@ -68,7 +68,7 @@ func Register(
 
 // guestOf converts the guest of a resolved token to the type of package ordering.
 func guestOf(g visit.Guest) ordering.Guest {
-	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.TokenHash}
+	return ordering.Guest{Branch: g.BranchID, VisitID: g.VisitID, Hash: g.ShortHash()}
 }
 
 // token returns the token of the header or, as in qr-ordering.md, of the body.

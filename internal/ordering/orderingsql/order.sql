@@ -3,7 +3,8 @@
 CASE o.hold_id WHEN '' THEN o.id ELSE o.hold_id END
 
 -- fragment: order_columns
-o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(o.guest_hash, ''), o.menu_version_id, @hold_of,
+-- Orders and lines of shared carts that were stored before migration 58 have the whole hash of the phone, later ones 20 digits.
+o.id, o.branch_id, o.biz_date, coalesce(o.visit_id, ''), coalesce(substr(o.guest_hash, 1, 20), ''), o.menu_version_id, @hold_of,
 o.client_txn_id, o.digest,
 o.number, o.status, o.payment_status, o.payment_method, coalesce(o.cancel_reason, ''), o.total_amount, o.currency,
 o.refunded_amount, coalesce(o.payment_ref, ''), o.kind, coalesce(o.user_id, 0), coalesce(o.receiver_name, ''),
@@ -165,13 +166,14 @@ LIMIT $2 OFFSET $3
 -- Returns the phones of a visit in the order of their numbers. Ids break ties between first orders of one millisecond.
 -- Lines of the shared cart count like orders, even after their removal, so that a phone has the same number on the cart
 -- and on the bill.
-SELECT p.guest_hash
+SELECT p.phone
 FROM (
-    SELECT o.guest_hash, o.created_at, o.id FROM order_info o WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL
+    SELECT substr(o.guest_hash, 1, 20) AS phone, o.created_at, o.id
+    FROM order_info o WHERE o.visit_id = $1 AND o.guest_hash IS NOT NULL
     UNION ALL
-    SELECT l.guest_hash, l.created_at, l.id FROM visit_cart_line l WHERE l.visit_id = $1
+    SELECT substr(l.guest_hash, 1, 20), l.created_at, l.id FROM visit_cart_line l WHERE l.visit_id = $1
 ) AS p
-GROUP BY p.guest_hash
+GROUP BY p.phone
 ORDER BY min(p.created_at), min(p.id)
 
 -- name: order_update
@@ -218,11 +220,11 @@ JOIN @rows($1: id text) AS r ON s.order_id = r.id
 ORDER BY s.order_id, s.version
 
 -- name: unpaid_count
-SELECT o.visit_id, o.guest_hash, count(*)
+SELECT o.visit_id, substr(o.guest_hash, 1, 20), count(*)
 FROM order_info o
 JOIN @rows($1: id text) AS r ON o.visit_id = r.id
 WHERE o.payment_status IN ('UNPAID', 'CONFIRMING')
-GROUP BY o.visit_id, o.guest_hash
+GROUP BY o.visit_id, substr(o.guest_hash, 1, 20)
 
 -- name: unpaid_count_member
 SELECT o.user_id, count(*)

@@ -19,6 +19,7 @@ import (
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
 	"comanda/internal/testenv"
+	"comanda/internal/visit"
 )
 
 // tableCart is a restaurant with a ledger and the store of the cart that its table shares.
@@ -276,6 +277,36 @@ func TestOrders_phones_of_the_shared_cart(t *testing.T) {
 		got, err := orderingsql.NewOrders(db).Phones(t.Context(), c.Visit)
 		if diff := cmp.Diff([]string{"zoe", "an"}, got); err != nil || diff != "" {
 			t.Error(err, diff)
+		}
+	})
+}
+
+// Releases before migration 58 stored 64 digits of a phone's hash. The phone is the same afterwards: its number, its orders
+// and the limit of its unpaid orders.
+func TestOrders_phones_stored_with_the_whole_hash(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		c := openTableCart(t, db, 10)
+		short := visit.Guest{TokenHash: visit.HashToken("phone")}.ShortHash()
+		place := func(key, phone string) error {
+			p := c.Place(key, db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+			p.Order.GuestHash, p.Limits = phone, ordering.Limits{UnpaidPerGuest: 2}
+			_, err := c.ledger.Do(t.Context(), p)
+			return err
+		}
+		l := cart.SharedLine{ID: "before", GuestHash: visit.HashToken("phone"), ItemID: 101, DishID: 101, Quantity: 1}
+		testenv.Must(c.carts.ChangeShared(t.Context(), cart.SharedChange{VisitID: c.Visit, Line: l}))(t)
+		testenv.NoError(t, place("before", visit.HashToken("phone")))
+		testenv.NoError(t, place("after", short))
+
+		orders := orderingsql.NewOrders(db)
+		testenv.Equal(t, []string{short}, testenv.Must(orders.Phones(t.Context(), c.Visit))(t))
+		testenv.Equal(t, short, testenv.Must(c.carts.Shared(t.Context(), c.Visit))(t).Lines[0].GuestHash)
+		placed, _, err := orders.OfVisit(t.Context(), c.Visit, 10, 0)
+		if err != nil || len(placed) != 2 || placed[0].GuestHash != short || placed[1].GuestHash != short {
+			t.Errorf("orders: %+v, %v", placed, err)
+		}
+		if err := place("third", short); !errors.Is(err, ordering.ErrUnpaid) {
+			t.Errorf("a third unpaid order: %v", err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func QueueHolds(tx sqldb.Tx, holds []stock.NewHold, now int64) {
 		Int("branch_id", func(i int) int64 { return holds[i].Scope.Branch }).
 		Text("biz_date", func(i int) string { return holds[i].Scope.Date }).
 		Text("state", func(i int) string { return string(holds[i].State) }).
-		NullText("reason", func(i int) (string, bool) { return holds[i].Reason, holds[i].Reason != "" }).
+		Text("reason", func(i int) string { return holds[i].Reason }).
 		Text("lines", func(i int) string { return formatLines(holds[i].Hold) }).
 		Int("expires_at", func(i int) int64 { return holds[i].Until.UnixMilli() }), now)
 }
@@ -80,7 +80,7 @@ func QueueTransitions(tx sqldb.Tx, moves []stock.Transition, now int64) {
 		Text("id", func(i int) string { return moves[i].ID }).
 		Text("was", func(i int) string { return string(moves[i].From) }).
 		Text("becomes", func(i int) string { return string(moves[i].To) }).
-		NullText("reason", func(i int) (string, bool) { return moves[i].Reason, moves[i].Reason != "" }), now)
+		Text("reason", func(i int) string { return moves[i].Reason }), now)
 }
 
 // QueueExtended moves deadlines of holds to later instants. A deadline never moves to an earlier instant, so a repeated

@@ -53,4 +53,4 @@ SELECT h.id FROM early_confirm e /*sqlite: CROSS*/ JOIN hold h ON h.id = e.hold_
 SELECT h.id, coalesce(h.reason, '')
 FROM hold h
 JOIN @rows($1: id text) AS r ON h.id = r.id
-WHERE h.reason IS NOT NULL
+WHERE h.reason <> ''
