@@ -26,7 +26,7 @@ type Batch struct {
 	Balances *stock.Balances
 
 	// State that the ledger has loaded.
-	Orders         map[string]*Order // by id, locked; includes the orders placed in this batch
+	Orders         map[string]*Order // by id, locked, with Items only where a command needs them; with the placed ones
 	Attempts       map[string][]payment.Attempt
 	RefundsByOrder map[string][]payment.Refund  // refunds by order
 	Prior          map[IdempotencyKey]*Order    // orders that earlier transactions have placed under these keys
@@ -145,7 +145,7 @@ type Command interface {
 // Result is the result of a command. A non-nil Err is a refusal by the batch: that command changed nothing, and the
 // other commands of the batch are not affected.
 type Result struct {
-	Order   Order
+	Order   Order           // with Items only if the command placed it or marked a line
 	Changed bool            // false: the order was in that state already
 	Attempt payment.Attempt // with commands about attempts
 	Refund  payment.Refund  // with commands about refunds

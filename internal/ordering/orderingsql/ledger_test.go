@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/catalog"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/ordering/orderingtest"
 	"comanda/internal/payment"
 	"comanda/internal/redisdb/redisdbtest"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
@@ -232,6 +235,39 @@ func TestLedger_payment_in_the_batch_of_the_expiry(t *testing.T) {
 		if o := results[1].Order; !results[0].Changed || o.PaymentStatus != ordering.Paid || o.Status != ordering.Placed {
 			t.Errorf("results = %+v, want the expiry to change the order, and the payment to revive it", results)
 		}
+		checkDrift(t, db)
+	})
+}
+
+// Money for an expired order with an option that is off meanwhile is refunded, and revives an order without it. The order
+// may have expired before, or in the same batch.
+func TestLedger_late_payment_of_an_option_that_is_off(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := restaurant(t, db, 10)
+		r.TakeOptionOff(t, 7)
+		place := func(key string, option int64) string {
+			p := r.Place(key, db.Now(), -time.Second, stock.Line{Item: 101, Qty: 1})
+			p.Order.Items[0].Options = catalog.EncodeOptionLines([]catalog.OptionLine{{OptionID: option, Qty: 1}})
+			return testenv.Must(l.Do(t.Context(), p))(t).Order.ID
+		}
+		off, on, offNow := place("off", 7), place("on", 8), place("off now", 7)
+		for _, id := range []string{off, on} {
+			testenv.Must(l.Do(t.Context(), orderingtest.End(id, ordering.Expired)))(t)
+		}
+		_, errs := l.DoAll(t.Context(), []ordering.Command{
+			orderingtest.Pay(off, db.Now()), orderingtest.Pay(on, db.Now()),
+			orderingtest.End(offNow, ordering.Expired), orderingtest.Pay(offNow, db.Now()),
+		})
+		testenv.NoError(t, errors.Join(errs...))
+		got := map[string][]payment.RefundReason{}
+		for name, id := range map[string]string{"off": off, "on": on, "off now": offNow} {
+			d, _ := testenv.Must2(orderingsql.NewOrders(db).Order(t.Context(), id))(t)
+			got[name+" "+string(d.PaymentStatus)] = seq.Map(d.Refunds, func(f payment.Refund) payment.RefundReason { return f.Reason })
+		}
+		sold := []payment.RefundReason{payment.LateSoldOut}
+		testenv.Equal(t, map[string][]payment.RefundReason{
+			"off REFUND_DUE": sold, "on PAID": nil, "off now REFUND_DUE": sold,
+		}, got, cmpopts.EquateEmpty())
 		checkDrift(t, db)
 	})
 }

@@ -27,7 +27,7 @@ type loader struct {
 // before the holds. Statements that are queued afterwards travel with the first flush, which saves round trips.
 func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	var places []*ordering.Place
-	existing, moving := map[string]struct{}{}, map[string]struct{}{}
+	existing, moving, marked := map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
 	// Counting unpaid orders costs two statements, which an installation without limits does not need.
 	limited := false
 	for _, c := range commands {
@@ -35,8 +35,11 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 		case *ordering.Place:
 			places = append(places, c)
 			limited = limited || c.Limits != ordering.Limits{}
-		case *ordering.Step, *ordering.MarkItem: // the kitchen must not wait for the counters of popular items
+		// The kitchen must not wait for the counters of popular items.
+		case *ordering.Step:
 			existing[c.Target()] = struct{}{}
+		case *ordering.MarkItem:
+			existing[c.Target()], marked[c.Target()] = struct{}{}, struct{}{}
 		default:
 			existing[c.Target()], moving[c.Target()] = struct{}{}, struct{}{}
 		}
@@ -52,16 +55,16 @@ func (l *loader) load(ctx context.Context, commands []ordering.Command) error {
 	if err := l.lockHolds(ctx, held); err != nil {
 		return err
 	}
-	if err := l.lockOrders(ctx, ids); err != nil {
+	if err := l.lockOrders(ctx, ids, slices.Collect(maps.Keys(marked))); err != nil {
 		return err
 	}
 	// loadLate comes last, because it depends on the state of the locked orders.
 	return l.loadLate(ctx, commands)
 }
 
-// loadLate reads which visits are open, which branches are paused and which options are off, for payments of canceled
-// orders: only with an open visit and branch, and with all options, can a late payment revive its order. It includes
-// orders that this batch itself ends.
+// loadLate reads the items of canceled orders that are paid, which visits are open, which branches are paused and which
+// options are off: only with an open visit and branch, and with all options, can a late payment revive its order. It
+// includes orders that this batch itself ends.
 func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) error {
 	paid, ended := map[string]bool{}, map[string]bool{}
 	for _, c := range commands {
@@ -74,21 +77,33 @@ func (l *loader) loadLate(ctx context.Context, commands []ordering.Command) erro
 			ended[c.OrderID] = true
 		}
 	}
-	visits, branches := map[string]struct{}{}, map[int64]struct{}{}
-	options, vouchers := map[ordering.OptionAt]struct{}{}, map[ordering.VoucherUser]struct{}{}
+	var late []*ordering.Order
+	var withoutItems []string
 	for id := range paid {
 		if o := l.batch.Orders[id]; o != nil && (o.Status == ordering.Canceled || ended[id]) {
-			visits[o.VisitID], branches[o.Scope.Branch] = struct{}{}, struct{}{}
-			for _, option := range o.OptionIDs() {
-				options[ordering.OptionAt{Branch: o.Scope.Branch, Option: option}] = struct{}{}
-			}
-			if o.Voucher != 0 {
-				vouchers[o.VoucherUser()] = struct{}{}
+			late = append(late, o)
+			if o.Items == nil {
+				withoutItems = append(withoutItems, id)
 			}
 		}
 	}
-	if len(branches) == 0 {
+	if len(late) == 0 {
 		return nil
+	}
+	l.queueItems(withoutItems)
+	if err := l.tx.Flush(ctx); err != nil {
+		return err
+	}
+	visits, branches := map[string]struct{}{}, map[int64]struct{}{}
+	options, vouchers := map[ordering.OptionAt]struct{}{}, map[ordering.VoucherUser]struct{}{}
+	for _, o := range late {
+		visits[o.VisitID], branches[o.Scope.Branch] = struct{}{}, struct{}{}
+		for _, option := range o.OptionIDs() {
+			options[ordering.OptionAt{Branch: o.Scope.Branch, Option: option}] = struct{}{}
+		}
+		if o.Voucher != 0 {
+			vouchers[o.VoucherUser()] = struct{}{}
+		}
 	}
 	l.tx.QueueQuery(l.readOpen, stmt("open_select"), sqldb.IDs(slices.Collect(maps.Keys(visits))), numberRows(nil),
 		numberRows(branches), l.batch.Now.UnixMilli())
@@ -346,14 +361,29 @@ func (l *loader) lockHolds(ctx context.Context, held []stock.HoldState) error {
 	return stocksql.LockHolds(ctx, l.tx, held, l.batch.Balances)
 }
 
-// lockOrders locks orders and reads the rows that these locks protect: items, attempts and refunds. One flush sends
-// all statements. The lock is the first one, so the others read the protected state.
-func (l *loader) lockOrders(ctx context.Context, ids []string) error {
+// lockOrders locks orders and reads the rows that these locks protect: attempts, refunds, and the items of orders with
+// marked lines. Few other commands need items, see loadLate. One flush sends all statements. The lock is the first one, so
+// the others read the protected state.
+func (l *loader) lockOrders(ctx context.Context, ids, marked []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	l.tx.QueueQuery(sqldb.Scanned(scanOrder, func(o ordering.Order) { l.batch.Orders[o.ID] = &o }),
 		stmt("order_lock"), sqldb.IDs(ids))
+	l.queueItems(marked)
+	paymentsql.QueueSelect(l.tx, ids,
+		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
+		func(r payment.Refund) {
+			l.batch.RefundsByOrder[r.OrderID] = append(l.batch.RefundsByOrder[r.OrderID], r)
+		})
+	return l.tx.Flush(ctx)
+}
+
+// queueItems reads the items of locked orders.
+func (l *loader) queueItems(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
 	l.tx.QueueQuery(func(rows sqldb.Rows) error {
 		id, it, err := scanItem(rows)
 		if err != nil {
@@ -363,10 +393,4 @@ func (l *loader) lockOrders(ctx context.Context, ids []string) error {
 		o.Items = append(o.Items, it)
 		return nil
 	}, stmt("item_select"), sqldb.IDs(ids))
-	paymentsql.QueueSelect(l.tx, ids,
-		func(a payment.Attempt) { l.batch.Attempts[a.OrderID] = append(l.batch.Attempts[a.OrderID], a) },
-		func(r payment.Refund) {
-			l.batch.RefundsByOrder[r.OrderID] = append(l.batch.RefundsByOrder[r.OrderID], r)
-		})
-	return l.tx.Flush(ctx)
 }

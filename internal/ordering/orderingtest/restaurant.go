@@ -40,6 +40,10 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"counters.sql": {Data: []byte(`
 		SELECT menu_item_id, coalesce(cap, -1), held_qty, used_qty FROM sales_quota_counter
 		WHERE branch_id = $1 AND stat_date >= $2 AND stat_date <= $3 ORDER BY stat_date, menu_item_id`)},
+	"option_group.sql": {Data: []byte(`
+		INSERT INTO option_group (id, kind, names, created_at, updated_at) VALUES ($1, 'CHOICE', '{"en":"Toppings"}', 0, 0)`)},
+	"option.sql":       {Data: []byte(`INSERT INTO option_choice (id, group_id, names, sort) VALUES ($1, $1, '{"en":"Pearls"}', 1)`)},
+	"option_off.sql":   {Data: []byte(`INSERT INTO choice_off (branch_id, choice_id, off_at, off_by) VALUES ($1, $2, 0, 'test')`)},
 	"quota.sql":        {Data: []byte(`UPDATE menu_item SET daily_quota = $2 WHERE id = $1`)},
 	"count_events.sql": {Data: []byte(`SELECT count(*) FROM event_log WHERE event_type = $1`)},
 })
@@ -170,6 +174,14 @@ func (r *Restaurant) SetQuota(t testenv.TB, item, quota int64, date string, now 
 		scope := stock.Scope{Branch: r.Branch, Date: date}
 		return stocksql.SetCap(ctx, tx, scope, item, q, now)
 	}))
+}
+
+// TakeOptionOff creates an option that is off in the branch.
+func (r *Restaurant) TakeOptionOff(t testenv.TB, option int64) {
+	t.Helper()
+	r.run(t, "option_group", option)
+	r.run(t, "option", option)
+	r.run(t, "option_off", r.Branch, option)
 }
 
 // Events counts the committed events of a type that the relay has not published yet.
