@@ -99,10 +99,10 @@ func exhausted(all []payment.Attempt) bool {
 	return n >= payment.MaxAttempts
 }
 
-// firstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or a second
-// attempt is added, because most orders have only this attempt; until then it is derived from the order's row. The
-// statements that read attempts derive it in the same way.
-func (o *Order) firstAttempt() payment.Attempt {
+// FirstAttempt returns the attempt that an order is placed with. It has no row of its own until it changes or a second
+// attempt is added, because most orders have only this attempt; until then it is derived from the order's row.
+// listing_attempts derives it in the same way.
+func (o *Order) FirstAttempt() payment.Attempt {
 	return payment.Attempt{
 		ID: cmp.Or(o.PaymentRef, o.ID), OrderID: o.ID, Method: o.Method, Amount: o.Total, Currency: o.Currency,
 		State: payment.Created, CreatedAt: o.CreatedAt,
@@ -119,7 +119,7 @@ func (b *Batch) addAttempt(o *Order, a payment.Attempt) {
 	b.Attempts[o.ID] = append(b.Attempts[o.ID], a)
 }
 
-// keepAttempt makes sure that an attempt has a row, see firstAttempt. An attempt in any other state has a row already.
+// keepAttempt makes sure that an attempt has a row, see FirstAttempt. An attempt in any other state has a row already.
 func (b *Batch) keepAttempt(a payment.Attempt) {
 	if a.State == payment.Created {
 		b.updateAttempt(a)

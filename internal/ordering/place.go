@@ -371,7 +371,7 @@ func (b *Batch) enter(p *Place) Result {
 	}
 
 	b.Orders[o.ID] = &o
-	b.Attempts[o.ID] = []payment.Attempt{o.firstAttempt()}
+	b.Attempts[o.ID] = []payment.Attempt{o.FirstAttempt()}
 	b.New = append(b.New, &o)
 	b.NewHolds = append(b.NewHolds, stock.NewHold{Hold: hold, State: stock.Held})
 	b.queueOps(stock.OpHeld, hold)
@@ -379,7 +379,7 @@ func (b *Batch) enter(p *Place) Result {
 		OrderID: o.ID, BranchID: o.Scope.Branch, BizDate: o.Scope.Date, TotalAmount: o.Total, Currency: o.Currency,
 		PayBy: o.PayBy,
 	}))
-	return Result{Order: o, Changed: true, Attempt: o.firstAttempt()}
+	return Result{Order: o, Changed: true, Attempt: o.FirstAttempt()}
 }
 
 // at returns the order and its hold with their timestamps shifted as if the order had been priced at now. The payment

@@ -47,7 +47,7 @@ WITH found AS (
 )
 
 -- fragment: attempt_matches
--- An order without rows in payment_attempt counts as its first attempt, see attempt_select in package paymentsql.
+-- An order without rows in payment_attempt counts as its first attempt, see ordering.Order.FirstAttempt.
 FROM order_info o
 LEFT JOIN payment_attempt a ON a.order_id = o.id
 WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3

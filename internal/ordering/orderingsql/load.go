@@ -376,7 +376,15 @@ func (l *loader) lockOrders(ctx context.Context, ids, marked []string) error {
 		func(r payment.Refund) {
 			l.batch.RefundsByOrder[r.OrderID] = append(l.batch.RefundsByOrder[r.OrderID], r)
 		})
-	return l.tx.Flush(ctx)
+	if err := l.tx.Flush(ctx); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if o := l.batch.Orders[id]; o != nil && len(l.batch.Attempts[id]) == 0 {
+			l.batch.Attempts[id] = []payment.Attempt{o.FirstAttempt()}
+		}
+	}
+	return nil
 }
 
 // queueItems reads the items of locked orders.

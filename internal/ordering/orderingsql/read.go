@@ -38,6 +38,9 @@ func (s *Orders) Order(ctx context.Context, id string) (ordering.Detail, bool, e
 	if d.Attempts, err = paymentsql.Attempts(ctx, s.db, []string{id}); err != nil {
 		return d, false, err
 	}
+	if len(d.Attempts) == 0 {
+		d.Attempts = append(d.Attempts, d.FirstAttempt())
+	}
 	if d.Refunds, err = paymentsql.Refunds(ctx, s.db, []string{id}); err != nil {
 		return d, false, err
 	}

@@ -50,16 +50,11 @@ SET state = excluded.state, gateway_ref = excluded.gateway_ref, redirect_url = e
 WHERE payment_attempt.state <> 'PAID'
 
 -- name: attempt_select
--- An order without rows in payment_attempt has only its first attempt, whose columns are those of the order.
+-- An order without rows has only its first attempt, see ordering.Order.FirstAttempt.
 SELECT @attempt_columns
 FROM payment_attempt a
 JOIN @rows($1: id text) AS r ON a.order_id = r.id
-UNION ALL
-SELECT coalesce(o.payment_ref, o.id), o.id, o.payment_method, o.total_amount, o.currency, 'CREATED', '', '', o.created_at, 0, 0, 0
-FROM order_info o
-JOIN @rows($1: id text) AS r ON o.id = r.id
-WHERE NOT EXISTS (SELECT 1 FROM payment_attempt a WHERE a.order_id = o.id)
-ORDER BY 2, 1
+ORDER BY a.order_id, a.id
 
 -- name: attempt_stuck
 SELECT state, count(*)

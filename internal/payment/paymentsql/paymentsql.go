@@ -65,8 +65,8 @@ func QueueEvents(tx sqldb.Tx, all []payment.Event) {
 		Int("received_at", func(i int) int64 { return all[i].ReceivedAt.UnixMilli() }))
 }
 
-// Attempts returns the attempts of orders, oldest first per order, including first attempts that have no row of their
-// own yet. Unknown ids are ignored.
+// Attempts returns the stored attempts of orders, oldest first per order. The first attempt of an order may have no row, see
+// ordering.Order.FirstAttempt.
 func Attempts(ctx context.Context, c sqldb.Conn, orders []string) ([]payment.Attempt, error) {
 	return sqldb.Collect(ctx, c, scanAttempt, stmt("attempt_select"), sqldb.IDs(orders))
 }
