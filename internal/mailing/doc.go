@@ -8,7 +8,8 @@
 //	    one transaction, with the position from which the next continues
 //	N2  news go only to verified addresses whose members agree, which is checked when an e-mail is queued and again when it
 //	    is sent; each has a link and a header that withdraw the consent
-//	N3  an account is reminded once in its life, whatever the number of mailings
+//	N3  an account is reminded once in its life, whatever the number of mailings; one that left the queue unsent, because it
+//	    was cancelled or has expired, does not count
 //	N4  a mailing queues at most BatchSize e-mails per BatchInterval, and none while MaxWaiting of any mailing wait; it has at
 //	    most MaxRecipients
 //	N5  a cancelled mailing sends nothing that is not being sent already

@@ -469,6 +469,44 @@ func TestMailing_reminder(t *testing.T) {
 	})
 }
 
+// A member whose reminder was cancelled or expired before it was sent can be reminded again; one who was sent it cannot (N3).
+func TestMailing_reminder_not_sent(t *testing.T) {
+	each(t, func(h *env) {
+		for i := range mailing.BatchSize + 1 {
+			h.user(fmt.Sprint("p", i), account.Pending, false)
+		}
+		remind := func(key string) mailing.Mailing { return h.send(mailing.New{Kind: mailing.Reminder, ClientTxnID: key}) }
+
+		canceled := remind("canceled")
+		h.expand()
+		testenv.Must(h.service.Cancel(t0(h), h.owner, canceled.ID))(h.t)
+		expired := remind("expired")
+		if expired.Excluded != 0 {
+			h.t.Errorf("after a cancelled one %+v is created", expired)
+		}
+		h.expand()
+		h.now = h.now.Add(mailing.TTL + time.Second) // the mail server is down for a day
+		h.deliver()
+		h.all()
+		if got := h.mailing(expired.ID); got.Skipped != mailing.BatchSize || got.Delivered != 1 {
+			h.t.Fatalf("the expired one is %+v", got)
+		}
+		third := remind("third")
+		if third.Excluded != 1 {
+			h.t.Errorf("after an expired one %+v is created", third)
+		}
+		h.all()
+		for name, n := range h.to() {
+			if n != 1 {
+				h.t.Errorf("%s got %d reminders", name, n)
+			}
+		}
+		if len(h.sent) != mailing.BatchSize+1 {
+			h.t.Errorf("%d reminders were sent", len(h.sent))
+		}
+	})
+}
+
 // A repeated request makes one mailing, also at the same time; another request under its id is refused.
 func TestMailing_idempotent(t *testing.T) {
 	each(t, func(h *env) {

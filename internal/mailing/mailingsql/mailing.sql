@@ -14,9 +14,10 @@ WHERE r.name = 'USER' AND u.status <> 'DISABLED'
 (u.status = 'ACTIVE' AND u.registered = 1 AND u.email IS NOT NULL AND COALESCE(c.news, 0) = 1)
 
 -- fragment: gets_reminder
+-- A reminder that was cancelled or has expired in the queue was not sent, so its member may get another one.
 (u.status = 'PENDING' AND u.registered = 0 AND u.email IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM mailing_recipient p JOIN mailing g ON g.id = p.mailing_id
-    WHERE p.user_id = u.id AND g.kind = 'REMINDER' AND g.preview = 0))
+    WHERE p.user_id = u.id AND g.kind = 'REMINDER' AND g.preview = 0 AND p.state <> 'SKIPPED'))
 
 -- fragment: mailing_columns
 m.id, m.kind, m.preview, m.segment, m.texts, m.state, m.matched, m.excluded, m.purged_sent, m.purged_failed, m.purged_skipped,
