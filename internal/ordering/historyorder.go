@@ -86,7 +86,7 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 		o.Method = payment.Counter
 	}
 	for _, set := range []func(*Order, historyOrder, catalog.Branch) error{
-		checkAmount, p.setDate, setPayment, setReceiver, p.setItems,
+		checkAmount, p.setDate, setPayment, p.checkTimes, setReceiver, p.setItems,
 	} {
 		if err := set(o, h, branch); err != nil {
 			return nil, err
@@ -220,6 +220,21 @@ func setPayment(o *Order, h historyOrder, _ catalog.Branch) error {
 		return errors.New("endedAt is the time of the refund, also of a part, or of the cancellation, and missing otherwise")
 	case paid && h.PaidAt.Before(h.CreatedAt) || over && ended.Before(h.CreatedAt):
 		return errors.New("the order ends before createdAt")
+	}
+	return nil
+}
+
+// checkTimes refuses times that no closed order has, such as a payment in a mistyped year: reports and lists would show it
+// on that date.
+func (p *historyPass) checkTimes(_ *Order, h historyOrder, _ catalog.Branch) error {
+	now := p.Now()
+	switch {
+	case h.PaidAt.After(now):
+		return errors.New("paidAt is in the future")
+	case h.EndedAt.After(now):
+		return errors.New("endedAt is in the future")
+	case !h.EndedAt.IsZero() && h.EndedAt.Before(h.PaidAt):
+		return errors.New("endedAt is before paidAt: a refund follows its payment")
 	}
 	return nil
 }
