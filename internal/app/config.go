@@ -256,6 +256,10 @@ func LoadConfig(flags map[string]string, environ []string, file string, defaults
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("configuration: %w", err)
 	}
+	// Before completed, which derives the public URL from the listen address.
+	if err := c.validateAddresses(); err != nil {
+		return c, fmt.Errorf("configuration: %w", err)
+	}
 	c, err := c.completed()
 	if err == nil {
 		err = c.validateReach()
@@ -332,14 +336,6 @@ func (c Config) validate() error {
 	}
 	if err := c.Google.validate(); err != nil {
 		return err
-	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return fmt.Errorf("COMANDA_LISTEN: %w", err)
-	}
-	if c.DebugListen != "" {
-		if host, _, err := net.SplitHostPort(c.DebugListen); err != nil || !loopback(host) {
-			return errors.New("COMANDA_DEBUG_LISTEN is not a loopback address")
-		}
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

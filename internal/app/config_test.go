@@ -122,6 +122,40 @@ COMANDA_FOO is not a setting`
 	}
 }
 
+// A wrong address is reported with the name of its setting, before anything is opened, and without a password.
+func TestLoadConfig_addresses(t *testing.T) {
+	for setting, want := range map[string]string{
+		"COMANDA_LISTEN=http://":                                              `"http://" has no port from 0 to 65535`,
+		"COMANDA_LISTEN=127.0.0.1:99999":                                      `"127.0.0.1:99999" has no port from 0 to 65535`,
+		"COMANDA_DEBUG_LISTEN=127.0.0.1:99999":                                `"127.0.0.1:99999" has no port from 0 to 65535`,
+		"COMANDA_DEBUG_LISTEN=0.0.0.0:6060":                                   `"0.0.0.0:6060" is not a loopback address`,
+		"COMANDA_REDIS_LISTEN=6380":                                           "missing port in address",
+		"COMANDA_REDIS_LISTEN=0.0.0.0:6380":                                   `"0.0.0.0:6380" is not a loopback address`,
+		"COMANDA_REDIS_LISTEN=localhost:99999":                                `"localhost:99999" has no port from 0 to 65535`,
+		"COMANDA_REDIS_URL=localhost:6379":                                    "must begin with redis:// or rediss://",
+		"COMANDA_REDIS_URL=redis://:hunter2@h:6379/x":                         "address 1 of the Redis URL is malformed",
+		"COMANDA_DATABASE_URL=comanda.db":                                     `"comanda.db" is not a database address`,
+		"COMANDA_DATABASE_URL=sqlite:":                                        "the SQLite address has no path",
+		"COMANDA_DATABASE_URL=postgres://u:hunter2@h:5432/d?pool_max_conns=x": "the PostgreSQL address is not valid",
+		"COMANDA_AMQP_URL=http://guest:hunter2@h":                             "the RabbitMQ address is not amqp://",
+	} {
+		_, err := load(t, setting)
+		name, _, _ := strings.Cut(setting, "=")
+		if err == nil || !strings.HasPrefix(err.Error(), "configuration: "+name+": ") || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, want the setting and %s", setting, err, want)
+		}
+	}
+	for _, setting := range []string{
+		"COMANDA_LISTEN=[::1]:0", "COMANDA_REDIS_URL=rediss://a:1,b:2", "COMANDA_DATABASE_URL=sqlite://x.db",
+		"COMANDA_AMQP_URL=amqps://h/v",
+	} {
+		if _, err := load(t, setting); err != nil {
+			t.Errorf("%s is refused: %v", setting, err)
+		}
+	}
+}
+
 // Settings for trials are refused if another machine could reach the server, by its listen address or by its public
 // URL. One setting permits the demo in a private network, and only there.
 func TestLoadConfig_reach(t *testing.T) {

@@ -94,7 +94,24 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		}
 		return &DB{engine: SQLite, driver: d, clock: clock.OfMachine()}, nil
 	}
-	return nil, fmt.Errorf("sqldb: %q is not a database address: postgres://... or sqlite:path", scheme)
+	return nil, noDatabase(scheme)
+}
+
+// CheckURL returns an error for an address that Open could never use. It opens nothing.
+func CheckURL(address string) error {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch scheme {
+	case "postgres", "postgresql":
+		_, err := parsePostgres(address)
+		return err
+	case "sqlite":
+		return checkPath(strings.TrimPrefix(rest, "//"))
+	}
+	return noDatabase(scheme)
+}
+
+func noDatabase(scheme string) error {
+	return fmt.Errorf("sqldb: %q is not a database address: postgres://... or sqlite:path", scheme)
 }
 
 // Engine returns the database's engine.

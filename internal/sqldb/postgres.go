@@ -45,12 +45,21 @@ type postgres struct {
 	conf *pgxpool.Config // the pool's configuration, for migrate to copy
 }
 
+// parsePostgres returns the pool's configuration of an address.
+func parsePostgres(address string) (*pgxpool.Config, error) {
+	pc, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("sqldb: the PostgreSQL address is not valid: %s", withoutSecrets(err))
+	}
+	return pc, nil
+}
+
 // openPostgres returns a pool without connecting, so that a process also starts while its database is down. Parameters in
 // the operator's address take precedence over Comanda's.
 func openPostgres(ctx context.Context, c Config) (*postgres, error) {
-	pc, err := pgxpool.ParseConfig(c.URL)
+	pc, err := parsePostgres(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("sqldb: the PostgreSQL address is not valid: %s", withoutSecrets(err))
+		return nil, err
 	}
 	for name, value := range postgresSettings {
 		if _, set := pc.ConnConfig.RuntimeParams[name]; !set {

@@ -65,11 +65,18 @@ func LockServer(address string) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
+func checkPath(path string) error {
+	if path == "" {
+		return errors.New("sqldb: the SQLite address has no path")
+	}
+	return nil
+}
+
 // openSQLite opens a file with one connection that writes and several that read. In WAL mode readers neither wait for the
 // writer nor delay it.
 func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) {
-	if path == "" {
-		return nil, errors.New("sqldb: the SQLite address has no path")
+	if err := checkPath(path); err != nil {
+		return nil, err
 	}
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("sqldb: %w", err)

@@ -53,12 +53,20 @@ func (l *link) setUp(up bool) {
 	l.metrics.connected.WithLabelValues(l.role).Set(telemetry.Truth(up))
 }
 
+// CheckURL returns an error for an address to which no connection is possible. It does not connect.
+func CheckURL(address telemetry.Secret) error {
+	// The parser's error would contain the address with its password.
+	if _, err := amqp.ParseURI(string(address)); err != nil {
+		return errors.New("rabbit: the RabbitMQ address is not amqp:// or amqps://user:password@host:port/vhost")
+	}
+	return nil
+}
+
 // newLink validates everything that can be validated without a broker, so that a mistake in the configuration fails the
 // start.
 func newLink(c Config, role string) (*link, error) {
-	// The parser's error would contain the address with its password.
-	if _, err := amqp.ParseURI(string(c.URL)); err != nil {
-		return nil, errors.New("rabbit: the RabbitMQ address is not amqp:// or amqps://user:password@host:port/vhost")
+	if err := CheckURL(c.URL); err != nil {
+		return nil, err
 	}
 	if c.PaymentWindow <= 0 {
 		return nil, errors.New("rabbit: the payment window must be positive")
