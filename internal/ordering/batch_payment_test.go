@@ -11,6 +11,7 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/authz"
 	"comanda/internal/catalog"
+	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/price"
@@ -790,6 +791,25 @@ func TestBatch_refunds(t *testing.T) {
 			}
 			p.balanced()
 		})
+	}
+}
+
+// A refused refund names the money that can still be refunded: nothing of an order that is not paid.
+func TestBatch_refund_names_what_is_left(t *testing.T) {
+	const paid = "redirect:1 said:PAID "
+	for story, want := range map[string]int64{
+		"refund:1":                   0,
+		paid + "refund:3001":         3000,
+		paid + "refund:-1":           3000,
+		"end:USER_CANCELED refund:1": 0,
+		"redirect:1 end:USER_CANCELED late:PAID refund:1": 0,
+		paid + "refund:1000 refund:2001":                  2000,
+		paid + "refund:0 then refund:0":                   0,
+	} {
+		var refused *fault.Error
+		if err := newPaymentStory(t, story).r.Err; !errors.As(err, &refused) || refused.Extra["refundable"] != want {
+			t.Errorf("%s: %v with %v refundable, want %d", story, err, refused.Extra["refundable"], want)
+		}
 	}
 }
 

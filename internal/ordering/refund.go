@@ -142,11 +142,15 @@ func (c *Refund) decide(b *Batch) Result {
 		return Result{Order: *o, Refund: r, Err: err}
 	}
 	a, ok := b.paidAttempt(o)
-	// The amount is compared with the remaining money, which limits the sum of all refunds by the staff.
-	left := o.Total - o.Refunded
+	// The amount is compared with the remaining money, which limits the sum of all refunds by the staff. An order that is not
+	// paid, or whose money already goes back, has none.
+	left := int64(0)
+	if o.PaymentStatus == Paid && ok {
+		left = o.Total - o.Refunded
+	}
 	amount := cmp.Or(c.Amount, left)
-	if o.PaymentStatus != Paid || !ok || amount <= 0 || amount > left {
-		return Result{Order: *o, Err: ErrNotRefundable.With("refundable", max(left, 0))}
+	if amount <= 0 || amount > left {
+		return Result{Order: *o, Err: ErrNotRefundable.With("refundable", left)}
 	}
 	r := payment.Refund{
 		ID: c.NewID, OrderID: o.ID, AttemptID: a.ID, Method: a.Method, Amount: amount, Currency: a.Currency,
