@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/catalog"
 	"comanda/internal/redisdb"
 	"comanda/internal/testenv"
 )
@@ -34,6 +35,24 @@ func TestGroup_unknown_command(t *testing.T) {
 	root.SetOut(io.Discard)
 	root.SetArgs([]string{"branch"})
 	testenv.NoError(t, root.Execute())
+}
+
+// A value of the wrong form is named by its field, as in the input, and not by a type of Go.
+func TestPrice_wrong_form(t *testing.T) {
+	const bill = `{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","lines":[{"qty":"2"}]}`
+	for name, c := range map[string]struct{ in, want string }{
+		"allocate": {`{"total":1e3,"weights":[1]}`, "the input: total has a value of the wrong form (number 1e3); comanda price allocate --help"},
+		"quote":    {bill, "the input: lines.qty has a value of the wrong form (string); comanda price quote --help"},
+	} {
+		for in, want := range map[string]string{c.in: c.want, `[]`: "the input: the whole has a value of the wrong form (array)"} {
+			root := newRoot()
+			root.SetArgs([]string{"price", name})
+			root.SetIn(strings.NewReader(in))
+			if err := root.Execute(); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("price %s with %s: error %v, want %s", name, in, err, want)
+			}
+		}
+	}
 }
 
 // Without a server there is no store in which documents could be rebuilt. A comparison finds nothing wrong.
@@ -75,5 +94,21 @@ func TestCommands_without_a_database(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder: error %v, want none created", err)
+	}
+}
+
+// A mistyped branch is refused, because an empty list would look like a branch without tables.
+func TestTables_of_an_unknown_branch(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) error {
+		root := newRoot()
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		root.SetArgs(append(args, "--data-dir", dir))
+		return root.Execute()
+	}
+	testenv.NoError(t, run("migrate", "up"), run("branch", "create", "--name", "Hoa", "--country", "VN"), run("tables", "--branch", "1"))
+	if err := run("tables", "--branch", "2"); !errors.Is(err, catalog.ErrBranch) {
+		t.Errorf("tables of branch 2: error %v, want %v", err, catalog.ErrBranch)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"comanda/internal/app"
 	"comanda/internal/authz"
+	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/visit"
 	"comanda/internal/visit/visitsql"
@@ -60,8 +61,14 @@ func (c *cli) addTables() *cobra.Command {
 	return cmd
 }
 
-// showTables shows the tables of one branch, or for branch 0 of all branches.
+// showTables shows the tables of one branch, or for branch 0 of all branches. For an unknown branch it returns
+// catalog.ErrBranch: an empty list would hide a mistyped id.
 func showTables(cmd *cobra.Command, config app.Config, db *sqldb.DB, branch int64) (result, error) {
+	if branch != 0 {
+		if _, err := catalogsql.New(db, nil).Branch(cmd.Context(), branch); err != nil {
+			return result{}, err
+		}
+	}
 	all, err := visitsql.New(db).Tables(cmd.Context(), branch)
 	if err != nil {
 		return result{}, err
