@@ -50,9 +50,6 @@ func (e *Entity) parse(l exportLine) (Record, error) {
 	if id, _ := r.Row[0].lookupValue(e.Fields[0]); id != l.ID {
 		return r, fmt.Errorf("the id of the document is %s", id)
 	}
-	if r.Row[len(r.Row)-1].N < 1 {
-		return r, errors.New("version: it begins with 1")
-	}
 	return r, nil
 }
 

@@ -25,6 +25,10 @@ var (
 	linePrice    = [2]int64{0, 1_000_000_000}
 )
 
+// version is the version of a row. Every change adds one, and scripts compare versions as floating-point numbers, so a file
+// cannot set one that no row reaches: a change of the row would overflow.
+var version = Field{Name: "version", Kind: Number, Between: [2]int64{1, 1_000_000_000_000}}
+
 // keys lists families of keys.
 func keys(all ...*keyspace.DocumentIndex) []*keyspace.DocumentIndex { return all }
 
@@ -33,7 +37,7 @@ func withCommonFields(fs ...Field) fields {
 	return append(fs,
 		Field{Name: "createdAt", Kind: Instant}, Field{Name: "updatedAt", Kind: Instant},
 		Field{Name: "createdBy", Kind: Text, Optional: true}, Field{Name: "updatedBy", Kind: Text, Optional: true},
-		Field{Name: "version", Kind: Number})
+		version)
 }
 
 // optional is text that may be missing.
@@ -152,7 +156,7 @@ var CartDetail = define(Entity{
 		{Name: "quantity", Kind: Number, Between: lineQuantity},
 		{Name: "price", Kind: Number, Between: linePrice},
 		{Name: "total", Kind: Number, Derived: true},
-		{Name: "options", Kind: Text, Null: true, Optional: true, OmitNull: true}, {Name: "version", Kind: Number},
+		{Name: "options", Kind: Text, Null: true, Optional: true, OmitNull: true}, version,
 	},
 	UniqueTogether: []string{"cartId", "dishId", "options"},
 	Indexes: indexes{
@@ -173,7 +177,7 @@ var Order = define(Entity{
 		{Name: "branchId", Kind: ID}, {Name: "kind", Kind: Text}, {Name: "visitId", Kind: Text, Null: true},
 		{Name: "bizDate", Kind: Text}, {Name: "number", Kind: Number}, {Name: "payBy", Kind: Instant},
 		{Name: "paidAt", Kind: Instant, Null: true}, {Name: "canceledAt", Kind: Instant, Null: true},
-		{Name: "createdAt", Kind: Instant}, {Name: "updatedAt", Kind: Instant}, {Name: "version", Kind: Number},
+		{Name: "createdAt", Kind: Instant}, {Name: "updatedAt", Kind: Instant}, version,
 	},
 	Indexes: indexes{
 		{Name: "user", Field: "userId", Keys: keys(keyspace.OrdersByUser, keyspace.UserOrders)},
@@ -187,7 +191,7 @@ var OrderDetail = define(Entity{
 	Fields: fields{
 		{Name: "id", Kind: Text}, {Name: "orderId", Kind: Text}, {Name: "dishId", Kind: ID}, {Name: "itemId", Kind: ID},
 		{Name: "quantity", Kind: Number}, {Name: "price", Kind: Number}, {Name: "notes", Kind: Text},
-		{Name: "options", Kind: Object, Null: true, OmitNull: true}, {Name: "version", Kind: Number},
+		{Name: "options", Kind: Object, Null: true, OmitNull: true}, version,
 	},
 	Indexes: indexes{
 		{Name: "order", Field: "orderId", Keys: keys(keyspace.OrderDetails, keyspace.OrderDetailsByOrder)},
