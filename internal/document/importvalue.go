@@ -80,7 +80,7 @@ func (e *Entity) parseValue(r *Record, i int, raw json.RawMessage, given bool) e
 	}
 	for _, x := range e.Indexes { // compared as in SQL
 		if x.field == i && f.Kind == Text && x.Unique {
-			c.set(f, x.Lookup(c.T))
+			return c.setUnique(f, x.Lookup(c.T))
 		}
 	}
 	return nil
@@ -91,6 +91,20 @@ func (c *Cell) set(f Field, text string) {
 	if c.T = text; f.Null {
 		c.PT = &c.T
 	}
+}
+
+// setUnique stores a unique text. Programs write an empty text for a value that is missing; stored as it is, only one row
+// could have it.
+func (c *Cell) setUnique(f Field, text string) error {
+	switch {
+	case text != "":
+		c.set(f, text)
+	case f.Null:
+		*c = Cell{}
+	default:
+		return errors.New("it is empty")
+	}
+	return nil
 }
 
 // parse parses a JSON value of the field's kind. The result is in T or N, even if the field is nullable.

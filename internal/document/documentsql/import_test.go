@@ -257,6 +257,26 @@ func TestImport_cleans_texts(t *testing.T) {
 	})
 }
 
+// An empty text in place of a missing unique value is no value, so that several accounts can lack it. What must have one is
+// refused.
+func TestImport_empty_unique_texts(t *testing.T) {
+	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
+		insertAll(t, h)
+		const lacking = `,"username":"","email":" ","phone":"","deviceId":"","googleId":""}}` + "\n"
+		lines := userStart + lacking + strings.ReplaceAll(userStart, `"70"`, `"71"`) + lacking
+		result, err := importLines(t, s, lines, document.Refuse)
+		if testenv.NoError(t, err); result.Written["user"] != 2 {
+			t.Errorf("import = %+v, want two users written", result)
+		}
+		got := export(t, s, []*document.Entity{document.User})
+		if want := `"username":null,"email":null,"phone":null,"deviceId":null,"googleId":null`; strings.Count(got, want) < 2 {
+			t.Errorf("%s is not in both accounts of %s", want, got)
+		}
+		_, err = importLines(t, s, strings.Replace(roleLine, `"New"`, `" "`, 1), document.Refuse)
+		wantRefusal(t, err, "import_invalid", "name: it is empty")
+	})
+}
+
 // The largest line that a cart can have is accepted: the bounds of an import are not narrower than those of carts.
 func TestImport_largest_line(t *testing.T) {
 	onEach(t, func(t *testing.T, s *documentsql.Store, h documenttest.Writer) {
