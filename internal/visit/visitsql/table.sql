@@ -56,8 +56,9 @@ INSERT INTO dining_table (branch_id, label, seats, section) VALUES ($1, $2, $3, 
 SELECT label FROM dining_table WHERE branch_id = $1
 
 -- name: table_list
+-- Without the cast the parameter would have 32 bits, like the number that it is compared with first.
 SELECT @table_state
-WHERE $1 = 0 OR t.branch_id = $1
+WHERE CAST($1 AS BIGINT) = 0 OR t.branch_id = $1
 ORDER BY t.branch_id, t.label, t.id
 
 -- name: table_lock
