@@ -42,6 +42,16 @@ export function paidInCash(o: Order): boolean {
   return o.payments.some((a) => a.method === 'COUNTER' && a.state === 'PAID')
 }
 
+/**
+ * What staff read after they have refunded. Only cash of the counter is handed over: other money is with the gateway, and staff
+ * may have returned it there by hand.
+ */
+export function refundText(o: Pick<Order, 'payments'>, r: { state: string; paymentId: string }, byHand: boolean): string {
+  if (r.state !== 'DONE') return t('orders.refund_made')
+  const cash = o.payments.some((a) => a.id === r.paymentId && a.method === 'COUNTER')
+  return t(cash && !byHand ? 'orders.refund_given' : 'orders.refund_recorded')
+}
+
 /** The amount that can still be refunded, in minor units. */
 export function refundable(o: Order): number {
   return o.paymentStatus === 'PAID' ? Math.max(0, o.totalPrice - o.refunded) : 0
