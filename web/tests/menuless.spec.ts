@@ -1,5 +1,6 @@
 import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
+import { enter, owner, setUpTables, sizes } from './staff'
 
 test('a table of a branch without a menu waits for one', async ({ page, another }) => {
   const server = await another()
@@ -14,4 +15,19 @@ test('a table of a branch without a menu waits for one', async ({ page, another 
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('article').first()).toBeVisible()
   await followed
+})
+
+test('the console says that a branch has no live menu, and leads to its menus', async ({ page, empty }) => {
+  await page.setViewportSize(sizes.desktop)
+  await setUpTables(empty)
+  await enter(page, empty, owner, 'recipes')
+  await expect(page.getByRole('heading', { name: 'This branch has no live menu yet.' })).toBeVisible()
+  await expect(page.getByRole('searchbox')).toHaveCount(0)
+  await checkAccessibility(page, 'recipes without a menu')
+  await page.goto(`${empty.url}/console/availability`)
+  await expect(page.getByRole('heading', { name: 'This branch has no live menu yet.' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Pause ordering' })).toBeVisible()
+  await checkAccessibility(page, 'availability without a menu')
+  await page.getByRole('link', { name: 'Go to menus' }).click()
+  await expect(page.getByText('This branch has no menus yet.')).toBeVisible()
 })

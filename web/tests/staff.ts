@@ -37,7 +37,7 @@ export async function setUpPlain(server: Server, dishes: string[], price: number
 }
 
 /** Sets up an owner, and a restaurant with two tables and no menu. */
-async function setUpTables(server: Server): Promise<{ branchId: string }> {
+export async function setUpTables(server: Server): Promise<{ branchId: string }> {
   await post(server, '/auth/setup', { code: new URL(server.setupLink).hash.slice(1), email: owner, password })
   const { id } = await server.staff<{ id: string }>('POST', '/api/branches', { name: 'Quán Hoa', country: 'VN', locales: ['vi', 'en'] })
   await server.staff('POST', `/api/branches/${id}/tables/bulk`, { labels: 'A1-A2', seats: 4 })

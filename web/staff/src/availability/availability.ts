@@ -8,6 +8,11 @@ export type ItemAvailability = Schemas['CatalogItemAvailability']
 export type OffItem = Schemas['CatalogOffItem']
 export type PausedBranch = Schemas['CatalogPausedBranch']
 
+/** Whether guests of a branch have a menu: without a published version, the API answers with the id 0. */
+export function hasLiveMenu(a: Pick<Schemas['CatalogBranchAvailability'], 'menuVersionId'>): boolean {
+  return a.menuVersionId !== '0'
+}
+
 /** The availability of an item: 86'd, not on the menu, sold out, running low, enough. */
 export type State = 'off' | 'inactive' | 'out' | 'few' | 'enough'
 
