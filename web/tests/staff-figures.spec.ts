@@ -19,6 +19,11 @@ async function choose(page: Page, label: string, entry: string | RegExp): Promis
 /** Sets an account's PIN through its profile. */
 async function setPin(page: Page, server: Server, name: string, pin: string): Promise<void> {
   await enter(page, server, name, 'profile')
+  await typePin(page, pin)
+}
+
+/** Sets the PIN on the profile's page. */
+async function typePin(page: Page, pin: string): Promise<void> {
   await page.getByLabel('New PIN').fill(pin)
   await page.locator('form').filter({ hasText: 'Use it to take over' }).getByLabel('Current password').fill(password)
   await page.getByRole('button', { name: 'Set PIN' }).click()
@@ -158,6 +163,13 @@ test('colleagues take over a tablet by PIN', async ({ page, server }) => {
   await page.setViewportSize(sizes.phone)
   await setPin(page, server, 'kitchen', '4071')
   await checkAccessibility(page, 'profile')
+  const remove = page.getByRole('button', { name: 'Remove PIN' })
+  await remove.click()
+  await said(page, 'PIN removed.')
+  await expect(remove).toHaveCount(0) // there is none to remove
+  await expect(page.getByLabel('New PIN')).toBeFocused()
+  await typePin(page, '4071')
+  await expect(remove).toBeVisible()
   await leave(page)
   await setPin(page, server, 'staff', '8024')
   await leave(page)
