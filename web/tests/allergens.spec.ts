@@ -72,6 +72,7 @@ test('an owner finds a dish without allergens and declares them', async ({ page,
   await page.keyboard.press('Tab') // closes the list
   await expect(page.getByRole('option')).toHaveCount(0)
   await expect(form.getByText('mustard', { exact: true })).toBeVisible()
+  await expect(form.getByRole('button', { name: 'Remove mustard' })).toBeVisible()
   await checkAccessibility(page, 'the allergens of a dish')
   await form.getByRole('button', { name: 'Save' }).click()
   await expect(form).toHaveCount(0)
