@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -41,11 +42,12 @@ func (c *cli) bench() *cobra.Command {
 			"COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops it; with\n" +
 			"COMANDA_REDIS_URL it uses a separate namespace. With --history it measures beside orders that have ended.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
-			if err := bench.ValidateHistory(history); err != nil {
+			duration := time.Duration(seconds * float64(time.Second))
+			if err := cmp.Or(bench.ValidateHistory(history), bench.ValidateDuration(duration)); err != nil {
 				return result{}, err
 			}
 			b := bench.Config{
-				Duration: time.Duration(seconds * float64(time.Second)), Conns: conns, Streams: streams,
+				Duration: duration, Conns: conns, Streams: streams,
 				OnlyParts: parts || budget != "",
 			}
 			var allowed *bench.PartLoad

@@ -55,6 +55,15 @@ func TestPrice_wrong_form(t *testing.T) {
 	}
 }
 
+// A wrong duration is refused before a server is built up and measured.
+func TestBench_wrong_duration(t *testing.T) {
+	root := newRoot()
+	root.SetArgs([]string{"bench", "--seconds", "-1", "--data-dir", t.TempDir()})
+	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "a measurement takes 10ms to 1m0s, not -1s") {
+		t.Errorf("bench --seconds -1: error %v", err)
+	}
+}
+
 // Without a server there is no store in which documents could be rebuilt. A comparison finds nothing wrong.
 func TestIndex_without_a_server(t *testing.T) {
 	dir := t.TempDir()

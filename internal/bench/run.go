@@ -248,6 +248,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// ValidateDuration returns an error unless a measurement may take that long.
+func ValidateDuration(d time.Duration) error {
+	if d < minDuration || d > maxDuration {
+		return fmt.Errorf("bench: a measurement takes %s to %s, not %s", minDuration, maxDuration, d)
+	}
+	return nil
+}
+
 // Validate returns an error if the configuration is invalid. It makes no connections.
 func (c Config) Validate() error {
 	c = c.withDefaults()
@@ -260,11 +268,12 @@ func (c Config) Validate() error {
 	if _, err := load.ParseTarget(c.Floor); c.Floor != "" && err != nil {
 		return err
 	}
+	if err := ValidateDuration(c.Duration); err != nil {
+		return err
+	}
 	switch {
 	case len(c.Tokens) == 0 || c.DatabaseURL == "":
 		return errors.New("bench: the server's database and QR tokens are needed")
-	case c.Duration < minDuration || c.Duration > maxDuration:
-		return fmt.Errorf("bench: a measurement takes %s to %s, not %s", minDuration, maxDuration, c.Duration)
 	case len(c.Conns) > maxLoads || slices.Min(c.Conns) < 1 || slices.Max(c.Conns) > load.MaxConns:
 		return fmt.Errorf("bench: up to %d loads of 1 to %d connections can be measured", maxLoads, load.MaxConns)
 	case c.Streams < 0 || c.Streams > MaxStreams:
