@@ -3,6 +3,7 @@ package orderingsql_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -289,6 +290,34 @@ func BenchmarkLedger_Place(b *testing.B) {
 			batches, ops := l.Group().Stats()
 			b.ReportMetric(float64(ops)/float64(batches), "orders/batch")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "orders/s")
+		})
+	}
+}
+
+// BenchmarkLedger_Pay pays orders of three lines that were placed before.
+func BenchmarkLedger_Pay(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqldb.DB{"sqlite": sqldbtest.SQLite, "postgres": sqldbtest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			r, l := restaurant(b, open(b), 1_000_000, 1_000_000, 1_000_000)
+			lines := []stock.Line{{Item: 101, Qty: 1}, {Item: 102, Qty: 1}, {Item: 103, Qty: 1}}
+			places := make([]ordering.Command, b.N)
+			pays := make([]ordering.Command, b.N)
+			for i := range b.N {
+				p := r.Place(fmt.Sprint(i), r.DB.Now(), time.Hour, lines...)
+				places[i], pays[i] = p, orderingtest.Pay(p.Order.ID, r.DB.Now())
+			}
+			testenv.Must(l.Do(b.Context(), r.Place("first", r.DB.Now(), time.Hour, lines...)))(b) // creates the counters
+			// As many commands as a commit has under load.
+			run := func(all []ordering.Command) {
+				for commands := range slices.Chunk(all, 64) {
+					_, failures := l.DoAll(b.Context(), commands)
+					testenv.NoError(b, errors.Join(failures...))
+				}
+			}
+			run(places)
+			b.ResetTimer()
+			run(pays)
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "payments/s")
 		})
 	}
 }
