@@ -42,14 +42,11 @@ export function paidInCash(o: Order): boolean {
   return o.payments.some((a) => a.method === 'COUNTER' && a.state === 'PAID')
 }
 
-/**
- * What staff read after they have refunded. Only cash of the counter is handed over: other money is with the gateway, and staff
- * may have returned it there by hand.
- */
-export function refundText(o: Pick<Order, 'payments'>, r: { state: string; paymentId: string }, byHand: boolean): string {
+/** What staff read after a refund. Only cash of the counter is handed over: other money is with the gateway. */
+export function refundText(o: Pick<Order, 'payments'>, r: { state: string; paymentId: string }): string {
   if (r.state !== 'DONE') return t('orders.refund_made')
   const cash = o.payments.some((a) => a.id === r.paymentId && a.method === 'COUNTER')
-  return t(cash && !byHand ? 'orders.refund_given' : 'orders.refund_recorded')
+  return t(cash ? 'orders.refund_given' : 'orders.refund_recorded')
 }
 
 /** The amount that can still be refunded, in minor units. */
