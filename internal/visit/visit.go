@@ -90,7 +90,7 @@ type Guest struct {
 }
 
 // shortHashLength is in hexadecimal digits. 80 bits tell the phones of a visit apart, and each order and line of a shared
-// cart stores them.
+// cart stores them. Statements cut the hashes of earlier releases, which are whole, to the same length.
 const shortHashLength = 20
 
 // ShortHash returns the beginning of TokenHash. Orders and lines of shared carts store it to identify the phone within its
