@@ -2,8 +2,10 @@ package document
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -185,6 +187,33 @@ func TestKeySet(t *testing.T) {
 	}
 	if _, ok := s.Has("c"); ok {
 		t.Error("c is remembered")
+	}
+}
+
+// A large set has every key with its members, and none that was not added.
+func TestKeySet_large(t *testing.T) {
+	const n = 200_000
+	s := NewKeySet(2 * n)
+	var wg sync.WaitGroup
+	for part := range 4 {
+		wg.Go(func() {
+			for i := part; i < n; i += 4 {
+				s.Add([]string{fmt.Sprint("document:", i)}, nil)
+				s.Add([]string{fmt.Sprint("set:", i/2)}, []int{i % 2 * 3}) // twice each, with 3 members in all
+			}
+		})
+	}
+	wg.Wait()
+	for i := range n {
+		if members, ok := s.Has(fmt.Sprint("document:", i)); !ok || members != 0 {
+			t.Fatalf("document %d: %d members, %v", i, members, ok)
+		}
+		if members, ok := s.Has(fmt.Sprint("set:", i/2)); !ok || members != 3 {
+			t.Fatalf("set %d: %d members, %v", i/2, members, ok)
+		}
+		if _, ok := s.Has(fmt.Sprint("other:", i)); ok {
+			t.Fatalf("key %d was not added", i)
+		}
 	}
 }
 
