@@ -52,7 +52,7 @@ func (k *Core) commonLoops() []worker.Loop {
 		// still accepted.
 		{Name: "token_key", Run: k.syncTokenKey, Every: 3 * time.Second, Timeout: 3 * time.Second},
 		k.settingsLoop(),
-		memoryLoop(),
+		newMemory().loop(),
 	}
 	return slices.Concat(loops, k.documentLoops(), k.Live.Loops())
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -81,7 +80,6 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	tuneMemory()
 	p, err := start(ctx, c, o, log)
 	if err != nil {
 		if ctx.Err() != nil { // the process was stopped while starting, which explains any failure
@@ -106,17 +104,6 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainDelay+stopTimeout)
 	defer cancel()
 	return errors.Join(err, p.stop(stopping))
-}
-
-// gcPercent lets the heap grow to four times the live heap between collections. The live heap is some 15 MB when idle,
-// and fewer collections save a tenth of the processor time of an order.
-const gcPercent = 300
-
-// tuneMemory sets gcPercent unless the operator has set GOGC.
-func tuneMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 }
 
 // process is a running process with the resources that it has opened, in the order of opening.

@@ -35,7 +35,6 @@ import (
 // redis is nil for commands that do not use it, and if it is embedded in a server that does not run. stop commits
 // queued work; call it before the database is closed.
 func OpenSystem(c Config, db *sqldb.DB, redis *redisdb.DB) (s *system.Service, stop func()) {
-	tuneMemory()
 	reservations := stocksql.NewReservations(db, noCache{}, db.Now)
 	emails := ordermailsql.Queue{Now: db.Now, Sends: func(ctx context.Context) (bool, error) {
 		stored, err := c.WithStored(ctx, db)
