@@ -110,7 +110,7 @@ test('invalid codes are explained, and broken storage does not break the page', 
   await expect(page.locator('html')).toHaveAttribute('lang', 'en')
   await expect(page).toHaveTitle('Page not found')
   await page.getByRole('link', { name: 'Go to the start page' }).click()
-  await expect(page.getByRole('heading', { name: 'Where to find us' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Opening hours and menus' })).toBeVisible()
   await page.goto(`${server.url}/m/nobodys-code-at-all-00`)
   await expect(page.getByRole('heading', { name: 'This QR code isn’t valid' })).toBeVisible()
   await page.evaluate(() => {
