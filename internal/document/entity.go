@@ -110,6 +110,11 @@ func (e *Entity) Index(name string) *Index {
 	return nil
 }
 
+// position returns the position of a field that exists.
+func (e *Entity) position(field string) int {
+	return slices.IndexFunc(e.Fields, func(f Field) bool { return f.Name == field })
+}
+
 // Sets returns the indexes that Find accepts as conditions, in the order of declaration. SQL statements take their
 // arguments in this order.
 func (e *Entity) Sets() []*Index {

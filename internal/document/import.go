@@ -33,6 +33,24 @@ type Record struct {
 	line    int
 }
 
+// Text returns a text of a record, empty if it is missing.
+func (r Record) Text(e *Entity, field string) string { return r.Row[e.position(field)].T }
+
+// Number returns a number or id of a record; ok is false if it is missing.
+func (r Record) Number(e *Entity, field string) (n int64, ok bool) {
+	at := e.position(field)
+	return r.Row[at].N, !e.Fields[at].Null || r.Row[at].PN != nil
+}
+
+// SetText replaces a text that may be missing. Empty means missing. Copies of the record share it.
+func (r Record) SetText(e *Entity, field, text string) {
+	at := e.position(field)
+	r.Row[at] = Cell{}
+	if text != "" {
+		r.Row[at].set(e.Fields[at], text)
+	}
+}
+
 // ImportTarget receives imports; documentsql.Store implements it.
 type ImportTarget interface {
 	Source
@@ -47,6 +65,10 @@ type Import struct {
 	Target     ImportTarget
 	OnConflict OnConflict
 	DryRun     bool // validate only
+
+	// Normalize validates a record by the rules of the context that owns its rows, and stores its texts in the form that
+	// this context compares. An error refuses the line. Nil: no further rules.
+	Normalize func(e *Entity, r Record) error
 }
 
 // ImportResult is the result of an import; with DryRun, of one that would write.
@@ -104,6 +126,9 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 			continue
 		}
 		e, r, err := parseLine(in.Bytes())
+		if err == nil && im.Normalize != nil {
+			err = im.Normalize(e, r)
+		}
 		if err != nil {
 			return p.result, refuseLine(n, err)
 		}

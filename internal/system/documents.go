@@ -2,12 +2,16 @@ package system
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"comanda/internal/account"
+	"comanda/internal/account/accountsql"
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
@@ -16,9 +20,11 @@ import (
 	"comanda/internal/document"
 	"comanda/internal/document/documentredis"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/fault"
 	"comanda/internal/ordering"
 	"comanda/internal/ordering/orderingsql"
 	"comanda/internal/seq"
+	"comanda/internal/sqldb"
 	"comanda/internal/uid"
 )
 
@@ -155,12 +161,54 @@ func (s *Service) Export(
 func (s *Service) Import(
 	ctx context.Context, from io.ReadSeeker, on document.OnConflict, check bool,
 ) (document.ImportResult, error) {
-	im := document.Import{Target: documentsql.New(s.DB), OnConflict: on, DryRun: check}
+	rows := documentsql.New(s.DB)
+	rows.BeforeImport = func(ctx context.Context, tx sqldb.Tx, e *document.Entity, records []document.Record) error {
+		if e != document.User {
+			return nil
+		}
+		return accountsql.EndReplaced(ctx, tx, seq.Map(records, importedUser), s.DB.Now())
+	}
+	im := document.Import{Target: rows, OnConflict: on, DryRun: check, Normalize: normalizeUser}
 	result, err := im.Run(ctx, from)
 	if err != nil || check {
 		return result, err
 	}
 	return result, s.record(ctx, authz.System(), audit.ActionImported, "documents", strconv.Itoa(result.Lines), result.Written)
+}
+
+// importedUser returns the id, the role and the status of an imported account.
+func importedUser(r document.Record) account.User {
+	u := account.User{Status: account.Status(r.Text(document.User, "accountStatus"))}
+	u.ID, _ = r.Number(document.User, "id")
+	u.RoleID, _ = r.Number(document.User, "roleId")
+	return u
+}
+
+// normalizeUser validates an imported account as the routes do, and stores its texts as they are looked up. The routes
+// validate the whole profile at each change, so an account with one invalid value could not be edited.
+func normalizeUser(e *document.Entity, r document.Record) error {
+	if e != document.User {
+		return nil
+	}
+	p := account.Profile{Extra: json.RawMessage(r.Text(e, "profile"))}
+	texts := map[string]*string{
+		"username": &p.Username, "email": &p.Email, "phone": &p.Phone, "deviceId": &p.DeviceID, "address": &p.Address,
+		"firstName": &p.FirstName, "surname": &p.Surname, "occupation": &p.Occupation, "province": &p.Province,
+		"city": &p.City, "geolocation": &p.Geolocation,
+	}
+	for field, text := range texts {
+		*text = r.Text(e, field)
+	}
+	p, err := p.Normalized()
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return errors.New(strings.TrimSuffix(f.Detail, "."))
+	}
+	for field, text := range texts {
+		if *text != r.Text(e, field) { // an empty text that was given stays one, so that an export has it again
+			r.SetText(e, field, *text)
+		}
+	}
+	return err
 }
 
 // ImportHistory takes over closed orders of another system, see ordering.HistoryImport. With check it writes nothing. It

@@ -87,3 +87,14 @@ DELETE FROM auth_spent WHERE token_hash IN (SELECT t.token_hash FROM auth_spent 
 
 -- name: spent_select
 SELECT session_id FROM auth_spent WHERE token_hash = $1
+
+-- name: replaced_access
+-- Locks the accounts that lose their role or their login, in the order of their ids.
+SELECT u.id, CASE WHEN u.status = 'ACTIVE' AND r.status <> 'ACTIVE' THEN 1 ELSE 0 END
+FROM app_user u
+JOIN @rows($1: id int, role int, status text) AS r ON u.id = r.id
+WHERE u.role_id <> r.role OR (u.status = 'ACTIVE' AND r.status <> 'ACTIVE')
+ORDER BY u.id /*pg: FOR UPDATE OF u */
+
+-- name: replaced_access_end
+UPDATE app_user SET valid_from = $2 WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)

@@ -279,6 +279,39 @@ func EndSessions(
 	return ended, nil
 }
 
+// EndReplaced ends the sessions of accounts whose rows the transaction is about to replace, where the new row has another
+// role or may no longer log in, as administration does. Of each account in the argument, it reads the id, the role and the
+// status.
+func EndReplaced(ctx context.Context, tx sqldb.Tx, fresh []account.User, now time.Time) error {
+	type loss struct {
+		user int64
+		why  account.EndReason
+	}
+	lost, err := sqldb.Collect(ctx, tx, func(r sqldb.Rows) (l loss, err error) {
+		var disabled bool
+		err = r.Scan(&l.user, sqldb.Bool(&disabled))
+		if l.why = account.EndRole; disabled {
+			l.why = account.EndDisabled
+		}
+		return l, err
+	}, stmt("replaced_access"), sqldb.NewRowSet(len(fresh)).
+		Int("id", func(i int) int64 { return fresh[i].ID }).
+		Int("role", func(i int) int64 { return fresh[i].RoleID }).
+		Text("status", func(i int) string { return string(fresh[i].Status) }))
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	tx.Queue(stmt("replaced_access_end"), sqldb.IDs(seq.Map(lost, func(l loss) int64 { return l.user })), now.UnixMilli())
+	for _, l := range lost {
+		// The revocation of the account covers sessions that are only in a cache.
+		authzsql.QueueRevocations(tx, authz.Revocation{Kind: authz.RevokeUser, Subject: strconv.FormatInt(l.user, 10), At: now})
+		if _, err := EndSessions(ctx, tx, l.user, l.why, "", now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // revokeSessions queues revocations. A session ends once, so its id is also the id of its revocation.
 func revokeSessions(tx sqldb.Tx, ids []string, now time.Time) {
 	if len(ids) == 0 {

@@ -53,6 +53,11 @@ func (s *Store) Import(ctx context.Context, e *document.Entity, records []docume
 				return err
 			}
 		}
+		if s.BeforeImport != nil {
+			if err := s.BeforeImport(ctx, tx, e, records); err != nil {
+				return err
+			}
+		}
 		tx.QueueExactly(int64(len(records)), imports[e], columns(e, records, isColumn).
 			Int("deleted", func(row int) int64 { return deleted[records[row].ID] }))
 		if e == document.Role {

@@ -24,16 +24,22 @@ import (
 type Store struct {
 	queuesql.Queue[document.Claimed]
 
+	// BeforeImport runs in the transaction of an import before its records are written, so that the context that owns the
+	// rows can end what they take away. It may be nil.
+	BeforeImport func(ctx context.Context, tx sqldb.Tx, e *document.Entity, records []document.Record) error
+
 	db   *sqldb.DB
 	from sqldb.Reader // read by the methods of Source: db, or a snapshot of it
 }
 
 // New returns a store.
-func New(db *sqldb.DB) *Store { return &Store{changes.On(db), db, db} }
+func New(db *sqldb.DB) *Store { return &Store{Queue: changes.On(db), db: db, from: db} }
 
 // Snapshot implements document.SnapshotSource. Only reading goes to the snapshot; the queue still uses the database.
 func (s *Store) Snapshot(ctx context.Context, fn func(ctx context.Context, at document.Source) error) error {
-	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error { return fn(ctx, &Store{s.Queue, s.db, at}) })
+	return s.db.Snapshot(ctx, func(ctx context.Context, at sqldb.Reader) error {
+		return fn(ctx, &Store{Queue: s.Queue, db: s.db, from: at})
+	})
 }
 
 // Read implements document.Source.
