@@ -52,6 +52,8 @@ type HistoryStore interface {
 	Members(ctx context.Context, ids []int64) (map[int64]bool, error)
 	// Existing returns which orders exist, by id, and whether each was imported.
 	Existing(ctx context.Context, ids []string) (map[string]bool, error)
+	// Numbered returns which of these orders, by id, have a number that another order of their date has.
+	Numbered(ctx context.Context, orders []*Order) (map[string]bool, error)
 	// AddHistory writes orders, all or none. It sets the ids of their menu items, and the numbers of those without one, which
 	// are above the highest ones of the file.
 	AddHistory(ctx context.Context, orders []*Order, highest map[stock.Scope]int64) error
@@ -190,6 +192,7 @@ func (p *historyPass) flush(ctx context.Context, write func(context.Context, []*
 		return err
 	}
 	var kept []*Order
+	var lines []int // of kept
 	for i, o := range p.batch {
 		imported, exists := existing[o.ID]
 		switch {
@@ -204,7 +207,17 @@ func (p *historyPass) flush(ctx context.Context, write func(context.Context, []*
 			continue
 		}
 		p.count(o)
-		kept = append(kept, o)
+		kept, lines = append(kept, o), append(lines, p.lines[i])
+	}
+	taken, err := p.Store.Numbered(ctx, kept)
+	if err != nil {
+		return err
+	}
+	for i, o := range kept {
+		if taken[o.ID] {
+			return fault.Newf(fault.Conflict, "import_conflict",
+				"Line %d: number %d of %s is that of an existing order.", lines[i], o.Number, o.Scope.Date)
+		}
 	}
 	if write != nil && len(kept) > 0 {
 		if err := write(ctx, kept); err != nil {

@@ -14,6 +14,7 @@ import (
 	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
+	"comanda/internal/seq"
 	"comanda/internal/sqldb"
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
@@ -62,11 +63,31 @@ func (h *History) Existing(ctx context.Context, ids []string) (map[string]bool, 
 	return all, err
 }
 
+// Numbered implements ordering.HistoryStore.
+func (h *History) Numbered(ctx context.Context, orders []*ordering.Order) (map[string]bool, error) {
+	return numbered(ctx, h.db, orders)
+}
+
+func numbered(ctx context.Context, conn sqldb.Reader, orders []*ordering.Order) (map[string]bool, error) {
+	orders = seq.Filter(orders, func(o *ordering.Order) bool { return o.Number > 0 })
+	found, err := sqldb.Collect(ctx, conn, sqldb.Value[string], stmt("history_numbered"), sqldb.NewRowSet(len(orders)).
+		Text("id", func(i int) string { return orders[i].ID }).
+		Int("branch_id", func(i int) int64 { return orders[i].Scope.Branch }).
+		Text("biz_date", func(i int) string { return orders[i].Scope.Date }).
+		Int("number", func(i int) int64 { return orders[i].Number }))
+	all := map[string]bool{}
+	for _, id := range found {
+		all[id] = true
+	}
+	return all, err
+}
+
 // errHistoryMenu refuses orders of a branch that has no menu, because a unit is counted by the item of a menu.
 var errHistoryMenu = fault.New(fault.Conflict, "import_conflict",
 	"The branch needs a menu before its past orders are imported.")
 
-// errHistoryChanged reports that another process has written an order with the id of one since it was checked.
+// errHistoryChanged reports that another process has written an order with the id or the number of one since it was
+// checked.
 var errHistoryChanged = fault.New(fault.Conflict, "import_conflict",
 	"The data has changed during the import. Please import again.")
 
@@ -209,6 +230,10 @@ func numberHistory(
 	}, stmt("number_lock"), scopeRows(scopes))
 	if err != nil {
 		return err
+	}
+	// No unique index has the numbers: under the lock they are compared again, because two imports may run at once.
+	if taken, err := numbered(ctx, tx, orders); err != nil || len(taken) > 0 {
+		return cmp.Or(err, error(errHistoryChanged))
 	}
 	for _, o := range orders {
 		if o.Number == 0 {

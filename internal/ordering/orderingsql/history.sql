@@ -23,6 +23,11 @@ GROUP BY i.branch_id, i.dish_id
 -- name: history_members
 SELECT u.id FROM app_user u JOIN @rows($1: id int) AS r ON u.id = r.id
 
+-- name: history_numbered
+SELECT r.id
+FROM @rows($1: id text, branch_id int, biz_date text, number int) AS r
+/*sqlite: CROSS*/ JOIN order_info o ON o.branch_id = r.branch_id AND o.biz_date = r.biz_date AND o.number = r.number
+
 -- name: history_refunded
 UPDATE order_info SET refunded_amount = r.amount
 FROM @rows($1: id text, amount int) AS r

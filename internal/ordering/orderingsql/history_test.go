@@ -245,6 +245,36 @@ func TestHistory_numbers(t *testing.T) {
 	})
 }
 
+// A number of a date is refused if an order of an earlier import or one that was placed here has it, and nothing is written.
+func TestHistory_taken_numbers(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		_, run, im := history(t, db)
+		first := pastOrder("pos-1", paidFields+`,"number":5`)
+		testenv.Must(run(first))(t)
+		same := pastOrder("pos-3", paidFields+`,"number":5`)
+		for _, im.Check = range []bool{true, false} {
+			_, err := run(pastOrder("pos-2", paidFields), same)
+			if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "Line 2: number 5 of 2025-11-03 is that of an existing order.") {
+				t.Errorf("check %t: error %v, want a conflict in line 2", im.Check, err)
+			}
+		}
+		// The same number on another date, and the same order again, are not refused.
+		im.SkipExisting = true
+		r := testenv.Must(run(first, pastOrder("pos-4", paidFields+`,"number":5,"bizDate":"2025-11-04"`)))(t)
+		if r.Skipped != 1 || r.Orders != 1 {
+			t.Errorf("%+v, want one order skipped and one imported", r)
+		}
+		// An import that began before is refused when it writes.
+		err := im.Store.AddHistory(t.Context(), []*ordering.Order{{
+			ID: "late", HoldID: "late", ClientTxnID: "late", Number: 5, Scope: stock.Scope{Branch: 1, Date: "2025-11-03"},
+			Items: []ordering.Item{{ItemID: 101, DishID: 101, Qty: 1}},
+		}}, nil)
+		if fault.KindOf(err) != fault.Conflict {
+			t.Errorf("a late import: error %v, want a conflict", err)
+		}
+	})
+}
+
 // A paid order of which a part was refunded stays paid. Its refund is in the reports, and the rest can be refunded here.
 func TestHistory_partial_refund(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
