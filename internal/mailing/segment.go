@@ -20,7 +20,7 @@ const exportPage = 1000
 
 // MemberSegment selects members. Zero values select all. Staff and disabled accounts are in no segment.
 type MemberSegment struct {
-	Province     string `json:"province,omitempty"` // compared without regard to the case
+	Province     string `json:"province,omitempty"` // compared as searches do: without regard to case and accents
 	City         string `json:"city,omitempty"`
 	Registered   *bool  `json:"registered,omitempty"`   // whether the e-mail address is verified
 	InactiveDays int    `json:"inactiveDays,omitempty"` // neither a login nor another activity in so many days

@@ -1,14 +1,15 @@
 -- fragment: segment_matches
--- $1 province, $2 city, $3 registered (negative: both), $4 and $5 the instant and the date of the last activity (0: any).
+-- $1 and $3 whether only provinces $2 and cities $4 are wanted, $5 registered (negative: both), $6 and $7 the instant and the
+-- date of the last activity (0: any).
 FROM app_user u
 JOIN role r ON r.id = u.role_id
 LEFT JOIN account_mail c ON c.user_id = u.id
 WHERE r.name = 'USER' AND u.status <> 'DISABLED'
-  AND (CAST($1 AS TEXT) = '' OR lower(u.province /*pg: COLLATE "C"*/) = lower(CAST($1 AS TEXT) /*pg: COLLATE "C"*/))
-  AND (CAST($2 AS TEXT) = '' OR lower(u.city /*pg: COLLATE "C"*/) = lower(CAST($2 AS TEXT) /*pg: COLLATE "C"*/))
-  AND (CAST($3 AS BIGINT) < 0 OR u.registered = $3)
-  AND (CAST($4 AS BIGINT) = 0 OR COALESCE(u.last_login_at, u.created_at) < $4 AND NOT EXISTS (
-      SELECT 1 FROM member_activity a WHERE a.user_id = u.id AND a.day >= $5))
+  AND (CAST($1 AS BIGINT) = 0 OR u.province IN (SELECT w.name FROM @rows($2: name text) AS w))
+  AND (CAST($3 AS BIGINT) = 0 OR u.city IN (SELECT w.name FROM @rows($4: name text) AS w))
+  AND (CAST($5 AS BIGINT) < 0 OR u.registered = $5)
+  AND (CAST($6 AS BIGINT) = 0 OR COALESCE(u.last_login_at, u.created_at) < $6 AND NOT EXISTS (
+      SELECT 1 FROM member_activity a WHERE a.user_id = u.id AND a.day >= $7))
 
 -- fragment: gets_news
 (u.status = 'ACTIVE' AND u.registered = 1 AND u.email IS NOT NULL AND COALESCE(c.news, 0) = 1)
@@ -37,8 +38,14 @@ SELECT u.id, COALESCE(u.email, ''), COALESCE(u.phone, ''), COALESCE(u.first_name
        COALESCE(u.province, ''), COALESCE(u.city, ''), COALESCE(c.locale, ''), u.registered, COALESCE(c.news, 0), u.created_at,
        u.last_login_at
 @segment_matches
-  AND u.id > $6
-ORDER BY u.id LIMIT $7
+  AND u.id > $8
+ORDER BY u.id LIMIT $9
+
+-- name: segment_provinces
+SELECT DISTINCT province FROM app_user WHERE province IS NOT NULL
+
+-- name: segment_cities
+SELECT DISTINCT city FROM app_user WHERE city IS NOT NULL
 
 -- name: mailing_insert
 INSERT INTO mailing (id, client_txn_id, digest, kind, preview, segment, texts, state, matched, excluded, expanded, next_at,
@@ -90,9 +97,9 @@ SELECT COUNT(*) FROM mail_outbox WHERE template IN ('news', 'reminder') AND dead
 -- name: mailing_batch
 SELECT u.id, u.email, COALESCE(c.locale, '')
 @segment_matches
-  AND u.id > $6 AND u.created_at <= $7
-  AND (CAST($8 AS TEXT) = 'NEWS' AND @gets_news OR CAST($8 AS TEXT) = 'REMINDER' AND @gets_reminder)
-ORDER BY u.id LIMIT $9
+  AND u.id > $8 AND u.created_at <= $9
+  AND (CAST($10 AS TEXT) = 'NEWS' AND @gets_news OR CAST($10 AS TEXT) = 'REMINDER' AND @gets_reminder)
+ORDER BY u.id LIMIT $11
 
 -- name: mailing_advance
 UPDATE mailing SET after_id = $2, next_at = $3, expanded = $4 WHERE id = $1

@@ -15,6 +15,7 @@ import (
 	"comanda/internal/mailing"
 	"comanda/internal/seq"
 	"comanda/internal/sqldb"
+	"comanda/internal/text"
 	"comanda/internal/uid"
 )
 
@@ -36,7 +37,17 @@ func New(db *sqldb.DB) *Store { return &Store{db} }
 const dateFormat = "2006-01-02"
 
 // segmentArgs returns the arguments of segment_matches.
-func segmentArgs(s mailing.MemberSegment, now time.Time, more ...any) []any {
+func segmentArgs(
+	ctx context.Context, conn sqldb.Reader, s mailing.MemberSegment, now time.Time, more ...any,
+) ([]any, error) {
+	provinces, err := places(ctx, conn, stmt("segment_provinces"), s.Province)
+	if err != nil {
+		return nil, err
+	}
+	cities, err := places(ctx, conn, stmt("segment_cities"), s.City)
+	if err != nil {
+		return nil, err
+	}
 	registered, since, day := int64(-1), int64(0), ""
 	if s.Registered != nil {
 		registered = sqldb.Flag(*s.Registered)
@@ -44,7 +55,24 @@ func segmentArgs(s mailing.MemberSegment, now time.Time, more ...any) []any {
 	if t := s.InactiveSince(now); !t.IsZero() {
 		since, day = t.UnixMilli(), t.UTC().Format(dateFormat)
 	}
-	return append([]any{s.Province, s.City, registered, since, day}, more...)
+	return append([]any{
+		sqldb.Flag(s.Province != ""), textRows(provinces), sqldb.Flag(s.City != ""), textRows(cities), registered, since, day,
+	}, more...), nil
+}
+
+// places returns the stored places that a search would find under a name. They are compared here, because neither engine
+// folds letters beyond ASCII as searches do.
+func places(ctx context.Context, conn sqldb.Reader, stored *sqldb.Stmt, name string) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	all, err := sqldb.Collect(ctx, conn, sqldb.Value[string], stored)
+	folded := text.Fold(name)
+	return seq.Filter(all, func(place string) bool { return text.Fold(place) == folded }), err
+}
+
+func textRows(names []string) *sqldb.RowSet {
+	return sqldb.NewRowSet(len(names)).Text("name", func(i int) string { return names[i] })
 }
 
 // Count implements mailing.SegmentStore.
@@ -55,7 +83,11 @@ func (s *Store) Count(ctx context.Context, of mailing.MemberSegment, now time.Ti
 func count(
 	ctx context.Context, conn sqldb.Reader, of mailing.MemberSegment, now time.Time,
 ) (n mailing.SegmentCounts, err error) {
-	_, err = sqldb.Read(ctx, conn, []any{&n.Members, &n.News, &n.Remindable}, stmt("segment_count"), segmentArgs(of, now)...)
+	args, err := segmentArgs(ctx, conn, of, now)
+	if err != nil {
+		return n, err
+	}
+	_, err = sqldb.Read(ctx, conn, []any{&n.Members, &n.News, &n.Remindable}, stmt("segment_count"), args...)
 	return n, err
 }
 
@@ -63,12 +95,16 @@ func count(
 func (s *Store) Members(
 	ctx context.Context, of mailing.MemberSegment, now time.Time, after int64, limit int,
 ) ([]mailing.SegmentMember, error) {
+	args, err := segmentArgs(ctx, s.db, of, now, after, limit)
+	if err != nil {
+		return nil, err
+	}
 	return sqldb.Collect(ctx, s.db, sqldb.Row(func(m *mailing.SegmentMember) []any {
 		return []any{
 			&m.ID, &m.Email, &m.Phone, &m.FirstName, &m.Surname, &m.Province, &m.City, &m.Tag, sqldb.Bool(&m.Registered),
 			sqldb.Bool(&m.News), sqldb.Time(&m.CreatedAt), sqldb.Time(&m.LastLogin),
 		}
-	}), stmt("segment_list"), segmentArgs(of, now, after, limit)...)
+	}), stmt("segment_list"), args...)
 }
 
 // RecordExport implements mailing.SegmentStore.
@@ -362,10 +398,13 @@ func expand(ctx context.Context, tx sqldb.Tx, now time.Time) (int, error) {
 	}
 	// The segment is that of its creation: neither the time without activity nor new accounts change it. Those who have
 	// become active, or have withdrawn their consent, are left out.
+	args, err := segmentArgs(ctx, tx, m.Segment, m.CreatedAt, after, m.CreatedAt.UnixMilli(), string(m.Kind), mailing.BatchSize)
+	if err != nil {
+		return 0, err
+	}
 	batch, err := sqldb.Collect(ctx, tx, sqldb.Row(func(r *recipient) []any {
 		return []any{&r.user, &r.email, &r.locale}
-	}), stmt("mailing_batch"),
-		segmentArgs(m.Segment, m.CreatedAt, after, m.CreatedAt.UnixMilli(), string(m.Kind), mailing.BatchSize)...)
+	}), stmt("mailing_batch"), args...)
 	if err != nil {
 		return 0, err
 	}
