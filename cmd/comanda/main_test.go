@@ -64,6 +64,24 @@ func TestBench_wrong_duration(t *testing.T) {
 	}
 }
 
+// A replay of one event that is no dead letter fails. A replay of all succeeds, even of none.
+func TestOutbox_replay_of_none(t *testing.T) {
+	dir := t.TempDir()
+	run := func(command string) error {
+		root := newRoot()
+		root.SetOut(io.Discard)
+		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
+		return root.Execute()
+	}
+	testenv.NoError(t, run("migrate up"))
+	testenv.NoError(t, run("outbox replay"))
+	for _, command := range []string{"outbox replay --id 01x", "outbox replay --id 01x --consumer redis", "outbox replay --id 01x --json"} {
+		if err := run(command); err == nil || !strings.Contains(err.Error(), `no dead letter of event "01x"`) {
+			t.Errorf("%s: error %v", command, err)
+		}
+	}
+}
+
 // Without a server there is no store in which documents could be rebuilt. A comparison finds nothing wrong.
 func TestIndex_without_a_server(t *testing.T) {
 	dir := t.TempDir()

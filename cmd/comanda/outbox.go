@@ -52,6 +52,10 @@ func (c *cli) outboxReplay() *cobra.Command {
 			"changes that Redis refused. Those that fail again remain dead letters.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			r, err := s.ReplayWhere(cmd.Context(), f)
+			if err == nil && f.ID != "" && r.Sum() == 0 {
+				// A script that names an event must notice that nothing was done.
+				return result{}, fmt.Errorf("no dead letter of event %q matches; comanda outbox status counts them by consumer", f.ID)
+			}
 			return result{value: r, text: func(w io.Writer) {
 				fmt.Fprintf(w, "%d back in the outbox, %d applied by consumers, %d failed again, %d queued for Redis again\n",
 					r.Relayed, r.Applied, r.Failed, r.Revived)
