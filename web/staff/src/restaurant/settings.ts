@@ -87,17 +87,8 @@ export function refusals(problem: { errors?: unknown }): Record<string, string> 
   const errors = (Array.isArray(problem.errors) ? problem.errors : []) as { field?: string; code?: string; message?: string }[]
   return Object.fromEntries(errors.flatMap(({ field, code, message }) => {
     const key = `restaurant.wrong_${code ?? ''}`
-    return field ? [[field, hasText(key) ? t(key) : refusal(message ?? '')]] : []
+    return field ? [[field, hasText(key) ? t(key) : (message ?? '')]] : []
   }))
-}
-
-/** The server's text about a refused value, with the labels of settings instead of their variables. */
-export function refusal(detail: string): string {
-  return detail.replaceAll('configuration: ', '').replace(/COMANDA_([A-Z0-9_]+)(\*?)/g, (variable, name: string, all: string) => {
-    const own = name.toLowerCase().replace(/_$/, '')
-    const key = all ? `restaurant.group_${own}` : `restaurant.${own}`
-    return hasText(key) ? t(key) : variable
-  })
 }
 
 /** The text of a test's result. The mail server has texts of its own. */
