@@ -30,6 +30,7 @@ import (
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
 	"comanda/internal/stock"
+	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
 	"comanda/internal/uid"
 )
@@ -45,7 +46,8 @@ var stmts = sqldb.Load(fstest.MapFS{
 	"events.sql": {Data: []byte(`
 		SELECT id, aggregate, aggregate_id, aggregate_seq, branch_id, event_type, payload, created_at
 		FROM event_log WHERE branch_id = $1 ORDER BY position`)},
-	"off.sql": {Data: []byte(`UPDATE sales_quota_counter SET cap = 0 WHERE menu_item_id = $1`)},
+	"off.sql":  {Data: []byte(`UPDATE sales_quota_counter SET cap = 0, off = NULL WHERE menu_item_id = $1`)},
+	"item.sql": {Data: []byte(`UPDATE menu_item SET off_at = $2, off_through = $3, daily_quota = $4 WHERE id = $1`)},
 	"step.sql": {Data: []byte(`
 		INSERT INTO order_step (order_id, version, at, from_status, to_status, actor) VALUES ($1, $2, $3, $4, $5, 'user:1')`)},
 })
@@ -90,6 +92,48 @@ func TestModel(t *testing.T) {
 			})
 			m.compare(t)
 		})
+	})
+}
+
+// On a past date, a quota of 0 is told from an item that was off sale, whatever its quota is now. A counter may begin while
+// its item is off, or be set when it is taken off and restored.
+func TestStore_Quotas_of_zero(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		const yesterday, before = "2026-03-06", "2026-03-05"
+		r := orderingtest.Open(t, db, 1, 4, 4, 0, 4)
+		ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return begin })
+		defer ledger.Stop()
+		off, began, none, restored := r.Items[0], r.Items[1], r.Items[2], r.Items[3]
+		item := func(id int64, since, through *string, quota any) {
+			t.Helper()
+			var at any
+			if since != nil {
+				at = begin.UnixMilli()
+			}
+			testenv.Must(db.Exec(t.Context(), stmts.Must("item"), id, at, through, quota))(t)
+		}
+		on, last := new("on"), new(before)
+		item(began, on, new(yesterday), 4) // its counters begin with 0
+		r.SetQuota(t, none, 0, before, begin)
+		item(off, on, last, 4)
+		item(restored, on, last, 4)
+		for _, id := range []int64{off, restored} {
+			r.SetQuota(t, id, 0, yesterday, begin)
+		}
+		item(restored, nil, nil, 4)
+		r.SetQuota(t, restored, 0, yesterday, begin) // the quota itself is 0 that day
+		testenv.NoError(t, stocksql.NewCounters(db).Ensure(t.Context(), stock.Hold{
+			Scope: stock.Scope{Branch: 1, Date: yesterday}, Lines: []stock.Line{{Item: began, Qty: 1}},
+		}))
+		// Every item has a quota now, but that of 0.
+		item(none, nil, nil, 5)
+		b := testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)
+		got := testenv.Must(reportsql.New(db).Quotas(t.Context(), report.Span{Branch: b, From: before, To: yesterday}))(t)
+		zero := new(int64(0))
+		testenv.Equal(t, []report.Quota{
+			{Date: before, ItemID: none, Cap: zero}, {Date: yesterday, ItemID: off, Off: true},
+			{Date: yesterday, ItemID: began, Off: true}, {Date: yesterday, ItemID: restored, Cap: zero},
+		}, got, cmpopts.IgnoreFields(report.Quota{}, "Names"))
 	})
 }
 

@@ -121,13 +121,19 @@ LIMIT $4
 -- name: quota_days
 -- The counter of an item that is off sale has the cap 0, which does not replace its quota. It stays 0 when the date ends, and
 -- no table has the quota that the item had then: it is NULL for dates before $4, the current one. An item without a quota that
--- was off sale is not in the report.
+-- was off sale is not in the report. Counters of releases before migration 59 do not state whether their item was off: there
+-- a cap of 0 is a quota only if the present one is 0 as well.
 SELECT c.stat_date, c.menu_item_id, coalesce(d.names, '{}'),
-       CASE WHEN c.cap > 0 OR m.daily_quota = 0 THEN c.cap WHEN c.stat_date >= $4 THEN m.daily_quota END, c.held_qty, c.used_qty, coalesce(l.newest, 0),
-       c.cap = 0 AND m.daily_quota > 0
-FROM sales_quota_counter c
-LEFT JOIN menu_item m ON m.id = c.menu_item_id
-LEFT JOIN dish d ON d.id = m.dish_id
+       CASE WHEN c.off = 0 THEN c.cap WHEN c.stat_date >= $4 THEN c.daily_quota END, c.held_qty, c.used_qty, coalesce(l.newest, 0),
+       c.off = 1
+FROM (
+    SELECT q.stat_date, q.menu_item_id, q.cap, q.held_qty, q.used_qty, m.dish_id, m.daily_quota,
+           CASE WHEN q.cap > 0 THEN 0 ELSE coalesce(q.off, CASE WHEN m.daily_quota = 0 THEN 0 ELSE 1 END) END AS off
+    FROM sales_quota_counter q
+    LEFT JOIN menu_item m ON m.id = q.menu_item_id
+    WHERE q.branch_id = $1 AND q.stat_date >= $2 AND q.stat_date <= $3 AND q.slot_key = 'ALL_DAY' AND q.cap IS NOT NULL
+) c
+LEFT JOIN dish d ON d.id = c.dish_id
 LEFT JOIN (
     SELECT o.biz_date, i.menu_item_id, max(o.created_at) AS newest
     FROM order_info o
@@ -135,8 +141,7 @@ LEFT JOIN (
     WHERE o.branch_id = $1 AND o.biz_date >= $2 AND o.biz_date <= $3 AND o.status <> 'CANCELED'
     GROUP BY o.biz_date, i.menu_item_id
 ) l ON l.biz_date = c.stat_date AND l.menu_item_id = c.menu_item_id
-WHERE c.branch_id = $1 AND c.stat_date >= $2 AND c.stat_date <= $3 AND c.slot_key = 'ALL_DAY'
-  AND (c.cap > 0 OR c.cap = 0 AND m.daily_quota IS NOT NULL)
+WHERE c.off = 0 OR c.daily_quota IS NOT NULL
 ORDER BY c.stat_date, c.menu_item_id
 
 -- name: refund_days

@@ -6,17 +6,19 @@ WHERE sales_quota_counter.branch_id = r.branch_id AND sales_quota_counter.stat_d
   AND sales_quota_counter.menu_item_id = r.item AND sales_quota_counter.slot_key = 'ALL_DAY'
 
 -- name: counter_cap
--- A cap may be less than held plus used. It then only stops new holds.
-UPDATE sales_quota_counter SET cap = $4
+-- A cap may be less than held plus used. It then only stops new holds. While an item is off sale, its caps are set to 0 only.
+UPDATE sales_quota_counter
+SET cap = $4, off = (SELECT CASE WHEN m.off_at IS NULL THEN 0 ELSE 1 END FROM menu_item m WHERE m.id = $2)
 WHERE branch_id = $1 AND menu_item_id = $2 AND slot_key = 'ALL_DAY' AND stat_date >= $3
 RETURNING stat_date
 
 -- name: counter_ensure
 -- A new counter has the item's daily quota as its cap, or 0 while the item is off sale. The rows are sorted, so that two
 -- processes cannot deadlock.
-INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap)
+INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, off)
 SELECT r.branch_id, r.stat_date, m.id,
-       CASE WHEN m.off_through >= r.stat_date THEN 0 ELSE m.daily_quota END
+       CASE WHEN m.off_through >= r.stat_date THEN 0 ELSE m.daily_quota END,
+       CASE WHEN m.off_through >= r.stat_date THEN 1 ELSE 0 END
 FROM @rows($1: branch_id int, stat_date text, item int) AS r
 JOIN menu_item m ON m.id = r.item AND m.branch_id = r.branch_id
 WHERE true
@@ -24,9 +26,10 @@ ORDER BY r.branch_id, r.stat_date, m.id
 ON CONFLICT DO NOTHING
 
 -- name: counter_ensure_branch
-INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap)
+INSERT INTO sales_quota_counter (branch_id, stat_date, menu_item_id, cap, off)
 SELECT m.branch_id, CAST($2 AS TEXT), m.id,
-       CASE WHEN m.off_through >= CAST($2 AS TEXT) THEN 0 ELSE m.daily_quota END
+       CASE WHEN m.off_through >= CAST($2 AS TEXT) THEN 0 ELSE m.daily_quota END,
+       CASE WHEN m.off_through >= CAST($2 AS TEXT) THEN 1 ELSE 0 END
 FROM menu_item m
 WHERE m.branch_id = $1
 ORDER BY m.branch_id, m.id
