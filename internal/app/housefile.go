@@ -126,7 +126,7 @@ func readHouse(dir, name string, limit int64) ([]byte, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("house file: %w", err)
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))

@@ -63,6 +63,8 @@ people:
   - {email: f@b.example, role: staff, branches: [A, Z]}
   - {email: F@b.example, role: staff, branches: [A]}
   - {email: g@b.example, role: staff, branches: [A], password: typed}
+  - {email: h@b.example, role: user, branches: [A]}
+  - {email: i@b.example, role: user}
 `, `1 owner
 1 owner.password
 6 settings.log_level
@@ -84,7 +86,8 @@ people:
 25 people[3].branches
 26 people[4].branches[1]
 27 people[5].email
-28 people[6].password`},
+28 people[6].password
+29 people[7].branches`},
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{"short.txt": "short", "bad.csv": "category,name,price\nA,B,cheap\n"} {
@@ -108,6 +111,31 @@ people:
 		}
 		if _, err := os.Stat(config.DataDir); !os.IsNotExist(err) {
 			t.Error("a dry run has made the data folder")
+		}
+	}
+}
+
+// A second run of a file keeps everybody, also those whose branches are listed twice: a change would end their sessions.
+func TestSetUpHouse_again(t *testing.T) {
+	config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(t.TempDir(), "data")}, nil, "", nil))(t)
+	setup := HouseSetup{Dir: t.TempDir(), File: []byte(`owner: {email: a@b.example}
+branches:
+  - {name: A, country: DE, locales: [de], timezone: Europe/Berlin}
+  - {name: B, country: DE, locales: [de], timezone: Europe/Berlin}
+people:
+  - {email: c@b.example, role: staff, branches: [B, A, B]}
+  - {email: d@b.example, role: user}
+  - {email: e@b.example, role: admin}
+`), Password: func() (string, error) { return "a long enough password", nil }}
+	for run, want := range []string{stepCreate, stepKeep} {
+		r, err := SetUpHouse(t.Context(), config, setup)
+		if err != nil || len(r.Problems) > 0 || len(r.Steps) != 6 {
+			t.Fatalf("run %d: %+v, %v", run, r, err)
+		}
+		for _, s := range r.Steps {
+			if s.Action != want {
+				t.Errorf("run %d: %s %s %s, want %s", run, s.Action, s.Kind, s.Name, want)
+			}
 		}
 	}
 }

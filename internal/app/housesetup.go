@@ -290,8 +290,9 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 		return nil
 	}
 	role := roles[i]
-	if authz.WorksInEveryBranch(role.Name) != (len(person.Branches) == 0) {
-		p.wrong("Owners and administrators have no branches; all others need at least one.", at("branches")...)
+	inBranches := authz.IsStaff(role.Name) && !authz.WorksInEveryBranch(role.Name)
+	if inBranches != (len(person.Branches) > 0) {
+		p.wrong("Owners, administrators and members have no branches; all others need at least one.", at("branches")...)
 	}
 	for j, name := range person.Branches {
 		if !slices.ContainsFunc(p.parsedHouse.Branches, func(b houseBranch) bool { return b.Name == name }) {
@@ -336,12 +337,14 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 	return nil
 }
 
+// assignment returns the role and the branches of a person as they are stored, so that they can be compared. Branches that
+// do not exist yet have the id 0.
 func (p *houseSetup) assignment(role authz.Role, person housePerson) account.Assignment {
-	a := account.Assignment{RoleID: role.ID}
-	for _, name := range person.Branches {
-		a.Branches = append(a.Branches, p.ids[strings.TrimSpace(name)])
+	ids := make([]int64, len(person.Branches))
+	for i, name := range person.Branches {
+		ids[i] = p.ids[strings.TrimSpace(name)]
 	}
-	return a
+	return account.Assignment{RoleID: role.ID, Branches: authz.BranchesOf(role.Name, ids)}
 }
 
 // changePerson plans the changes of an existing account. It may change a role, but never that of the owner.
@@ -353,9 +356,8 @@ func (p *houseSetup) changePerson(
 		return
 	}
 	renamed := profile.FirstName != "" && profile.FirstName != u.FirstName
-	known := p.assignment(role, person) // known has the branches that exist; new branches have id 0
-	slices.Sort(known.Branches)
-	moved := u.RoleID != role.ID || !slices.Equal(known.Branches, slices.Sorted(slices.Values(u.Branches)))
+	moved := u.RoleID != role.ID ||
+		!slices.Equal(p.assignment(role, person).Branches, slices.Sorted(slices.Values(u.Branches)))
 	if !renamed && !moved {
 		p.add(HouseStep{kind, u.Email, stepKeep, role.Name, nil})
 		return
