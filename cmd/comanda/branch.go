@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -212,16 +211,32 @@ func (c *cli) copyBranch() *cobra.Command {
 	return cmd
 }
 
-// readHours reads a file of opening hours. Unknown members are refused, because a mistyped one would open at all hours.
+// maxHoursFile is far more than opening hours with every exception have, in bytes.
+const maxHoursFile = 1 << 20
+
+// readHours reads a file of opening hours. Unknown members and further values are refused, because what is mistyped would
+// open at all hours. So is null, which a program writes for hours that it does not have.
 func readHours(name string) (*catalog.OpeningHours, error) {
-	text, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	var h catalog.OpeningHours
-	d := json.NewDecoder(bytes.NewReader(text))
+	defer func() { _ = f.Close() }()
+	var h *catalog.OpeningHours
+	in := &io.LimitedReader{R: f, N: maxHoursFile + 1}
+	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
 	err = d.Decode(&h)
+	switch {
+	case in.N == 0:
+		err = fmt.Errorf("the file has more than %d bytes", maxHoursFile)
+	case errors.Is(err, io.EOF):
+		err = errors.New("the file is empty")
+	case err == nil && h == nil:
+		err = errors.New("the file has null instead of opening hours")
+	case err == nil && d.More():
+		err = errors.New("the file has more than one value")
+	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text is about types of Go
 		err = fmt.Errorf("%s has a value of the wrong form (%s); comanda branch set --help shows the form",
 			cmp.Or(wrong.Field, "the file"), wrong.Value)
@@ -229,5 +244,5 @@ func readHours(name string) (*catalog.OpeningHours, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &h, nil
+	return h, nil
 }
