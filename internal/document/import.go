@@ -389,8 +389,15 @@ func parseLine(text []byte) (*Entity, Record, error) {
 func decodeStrict(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
+	err := d.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text names types of Go
+		if wrong.Field == "" {
+			return errors.New("a line is an object as comanda export writes it, not " + wrong.Value)
+		}
+		return fmt.Errorf("%s must be a text, not %s", wrong.Field, wrong.Value)
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if d.More() {
 		return errors.New("there is more than one value")

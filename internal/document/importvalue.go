@@ -22,8 +22,8 @@ func (e *Entity) parse(l exportLine) (Record, error) {
 		return r, errors.New("the document is not an object")
 	}
 	if len(l.Relations) > 0 {
-		if err := json.Unmarshal(l.Relations, &r.Members); err != nil {
-			return r, fmt.Errorf("relations: %w", err)
+		if json.Unmarshal(l.Relations, &r.Members) != nil {
+			return r, errors.New("relations: it is not an object of lists of ids")
 		}
 	}
 	for i, f := range e.Fields {

@@ -97,6 +97,13 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 
 // jsonError returns what is wrong with the JSON of a line in terms of the file. The decoder's texts name Go types.
 func jsonError(err error) error {
+	const form = "a time like 2025-11-03T11:20:00+07:00"
+	if at, ok := errors.AsType[*time.ParseError](err); ok {
+		return fmt.Errorf("%q is not %s", strings.Trim(at.Value, `"`), form)
+	}
+	if strings.HasPrefix(err.Error(), "Time.UnmarshalJSON") { // the package has no type of error for it
+		return errors.New("createdAt, paidAt and endedAt must each be " + form)
+	}
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))

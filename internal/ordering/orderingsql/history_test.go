@@ -370,6 +370,8 @@ func TestHistory_refuses(t *testing.T) {
 		"number with a power":   {with(`130000`, `13e4`), "Line 2: totalPrice must be a whole number, not number 13e4"},
 		"number too large":      {with(`"quantity":2`, `"quantity":9223372036854775808`), "items.quantity must be a whole number"},
 		"text for items":        {ok[:strings.Index(ok, `"items"`)] + `"items":"pho"}`, "items must be as in the example of --help"},
+		"time of another form":  {with(`T11:20:00+07:00`, ` 11:20`), `Line 2: "2025-11-03 11:20" is not a time like 2025-11-03T11:20:00+07:00`},
+		"number for a time":     {with(`"2025-11-03T11:20:00+07:00"`, `5`), "Line 2: createdAt, paidAt and endedAt must each be a time like"},
 		"two values":            {ok + "{}", "more than one value"},
 		"id with a space":       {with(`"pos-1"`, `"pos 1"`), "id has"},
 		"same id twice":         {ok, "line 1"},
