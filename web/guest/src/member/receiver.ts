@@ -1,3 +1,4 @@
+import { fullName } from '@shared/names'
 import { newTxnId } from '@shared/txn'
 
 import type { Account, Checkout, Kind, ListedOrder } from './dto'
@@ -19,10 +20,9 @@ export const maxNoteLength = 200
  * belongs to one order.
  */
 export function receiverOf(user: Account | undefined, last: ListedOrder | undefined): Receiver {
-  const name = [user?.firstName, user?.surname].filter(Boolean).join(' ')
   const address = [user?.address, user?.city, user?.province].filter(Boolean).join(', ')
   return {
-    name: name || last?.receiver.name || '',
+    name: fullName(user) || last?.receiver.name || '',
     phone: user?.phone ?? (last?.receiver.phone || ''),
     address: (user?.address ? address : '') || last?.receiver.address || '',
     email: user?.email ?? '',

@@ -1,4 +1,5 @@
 import type { components } from '@shared/api/schema'
+import { fullName } from '@shared/names'
 import { api } from '../shell/session'
 
 type Schemas = components['schemas']
@@ -13,7 +14,7 @@ const size = 100
 
 /** A person's display name: the name, else the login. */
 export function nameOf(a: Pick<Account, 'firstName' | 'surname' | 'username' | 'email' | 'id'>): string {
-  return [a.firstName, a.surname].filter(Boolean).join(' ') || a.username || a.email || a.id
+  return fullName(a) || a.username || a.email || a.id
 }
 
 /** Whether users of a role are assigned to no branch, because the role covers all branches or is that of members. */

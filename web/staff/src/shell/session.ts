@@ -4,6 +4,7 @@ import { answer, newClient, type Answer } from '@shared/api/client'
 import { Fault, isFault } from '@shared/api/fault'
 import type { components, paths } from '@shared/api/schema'
 import { localeOf } from '@shared/i18n/languages'
+import { fullName } from '@shared/names'
 import { AccessToken, RefreshFlight, refreshTimeout, sendRefresh, type TokenPair } from '@shared/refresh'
 import { language } from './i18n'
 import { abandon, interrupt, interrupted, proceed, untilProceeded } from './interruption'
@@ -148,7 +149,7 @@ export async function takeOver(userId: string, pin: string): Promise<void> {
 
 /** A person's display name. */
 export function nameOf(a: Account | undefined): string {
-  return [a?.firstName, a?.surname].filter(Boolean).join(' ') || a?.email || a?.username || ''
+  return fullName(a) || a?.email || a?.username || ''
 }
 
 const leaveListeners = new Set<() => void>()
