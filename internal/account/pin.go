@@ -39,11 +39,12 @@ var (
 		"Set your own PIN with your password, or ask a colleague who manages people.")
 )
 
-// Colleague is a staff member with a usable PIN.
+// Colleague is a staff member with a PIN.
 type Colleague struct {
-	UserID int64
-	Name   string
-	Role   string
+	UserID  int64
+	Name    string
+	Role    string
+	Blocked bool // after MaxPinFailures; only of the actor who asks
 }
 
 // PinStore stores PINs, normally accountsql.
@@ -56,8 +57,9 @@ type PinStore interface {
 	SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error
 	// RemovePin removes an actor's own PIN.
 	RemovePin(ctx context.Context, by authz.Actor, now time.Time) error
-	// Colleagues returns the staff with a usable PIN in one of the branches, or in all.
-	Colleagues(ctx context.Context, branches []int64, all bool) ([]Colleague, error)
+	// Colleagues returns the staff with a usable PIN in one of the branches, or in all, and the user `self` also with a
+	// blocked one.
+	Colleagues(ctx context.Context, self int64, branches []int64, all bool) ([]Colleague, error)
 }
 
 // MayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
@@ -111,12 +113,12 @@ func (a *Service) RemovePin(ctx context.Context, actor authz.Actor) error {
 	return a.Pins.RemovePin(ctx, actor, a.Now())
 }
 
-// Colleagues returns who may take over at the actor's device.
+// Colleagues returns who may take over at the actor's device, and the actor also with a blocked PIN.
 func (a *Service) Colleagues(ctx context.Context, actor authz.Actor) ([]Colleague, error) {
 	if !authz.IsStaff(actor.Role) {
 		return nil, ErrPinRole
 	}
-	return a.Pins.Colleagues(ctx, actor.Branches, actor.AllBranches)
+	return a.Pins.Colleagues(ctx, actor.UserID, actor.Branches, actor.AllBranches)
 }
 
 // TakeOver begins a session of a colleague on the device where the actor is logged in. It ends no later than the

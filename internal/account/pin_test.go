@@ -127,11 +127,18 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues after ten wrong PINs = %+v, %v, want none", all, err)
 		}
+		cook := f.cook.Actor(h.MustLogin(t, "cook@example.com").Session.ID)
+		if own, err := f.Colleagues(t.Context(), cook); err != nil || len(own) != 1 || own[0].UserID != f.cook.ID || !own[0].Blocked {
+			t.Errorf("Colleagues of the cook = %+v, %v, want their own blocked PIN", own, err)
+		}
 		f.setPin(t, "cook@example.com")
 		for range account.MaxPinFailures - 1 {
 			if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
 				t.Fatal(err)
 			}
+		}
+		if own, err := f.Colleagues(t.Context(), cook); err != nil || len(own) != 1 || own[0].Blocked {
+			t.Errorf("Colleagues after nine wrong PINs = %+v, %v, want the cook's PIN, not blocked", own, err)
 		}
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("TakeOver after nine wrong PINs: %v", err)

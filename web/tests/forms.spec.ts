@@ -1,14 +1,16 @@
 import type { Page } from '@playwright/test'
 
+import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
 import { password } from './server'
+import { enter, post } from './staff'
 
 test.describe('in a browser in Chinese', () => {
   test.use({ locale: 'zh-TW' })
 
   test('a profile asks for the family name first', async ({ page, server }) => {
     await page.goto(`${server.url}/console/profile`)
-    await page.getByLabel('電子郵件或使用者名稱').fill('staff')
+    await page.getByLabel('電子郵件或使用者名稱').fill('cashier')
     await page.getByLabel('密碼', { exact: true }).fill(password)
     await page.getByRole('button', { name: '登入' }).click()
     expect(await order(page, '姓氏', '名字')).toBeLessThan(0)
@@ -20,3 +22,21 @@ async function order(page: Page, first: string, second: string): Promise<number>
   const top = async (label: string) => (await page.getByLabel(label, { exact: true }).boundingBox())?.y ?? NaN
   return (await top(first)) - (await top(second))
 }
+
+test('a blocked PIN is named in the profile, and can be removed', async ({ page, another }) => {
+  const server = await another() // other tests count the sessions of these accounts
+  const login = (username: string) => post<{ accessToken: string; user: { id: string } }>(server, '/auth/login', { username, password })
+  const [cook, colleague] = [await login('kitchen'), await login('staff')]
+  const set = await fetch(`${server.url}/me/pin`, {
+    method: 'PUT', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${cook.accessToken}` }, body: JSON.stringify({ password, pin: '4071' }),
+  })
+  expect(set.ok).toBe(true)
+  for (let i = 0; i < 10; i++) await expect(post(server, '/auth/pin', { userId: cook.user.id, pin: '4072' }, colleague.accessToken)).rejects.toThrow()
+
+  await enter(page, server, 'kitchen', 'profile')
+  const notice = page.getByText('Your PIN is blocked after too many wrong attempts. Set a new one.')
+  await expect(notice).toBeVisible()
+  await checkAccessibility(page, 'a blocked PIN')
+  await page.getByRole('button', { name: 'Remove PIN' }).click()
+  await expect(notice).toHaveCount(0)
+})

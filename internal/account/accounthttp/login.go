@@ -171,16 +171,17 @@ func (r *memberRoutes) removePin(ctx context.Context, _ *struct{}) (*struct{}, e
 }
 
 type colleague struct {
-	UserID string `json:"userId"`
-	Name   string `json:"name"`
-	Role   string `json:"role"`
+	UserID    string `json:"userId"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	IsBlocked bool   `json:"isBlocked" doc:"Too many wrong PINs. Only your own blocked PIN is listed."`
 }
 
 // colleagues returns all colleagues in one page: a branch has few.
 func (r *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
 	all, err := r.accounts.Colleagues(ctx, authz.ActorOf(ctx))
 	return httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
-		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role}
+		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role, c.Blocked}
 	}), err
 }
 

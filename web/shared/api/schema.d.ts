@@ -3783,6 +3783,8 @@ export interface components {
             username?: string;
         };
         AccountColleague: {
+            /** @description Too many wrong PINs. Only your own blocked PIN is listed. */
+            isBlocked: boolean;
             name: string;
             role: string;
             userId: string;
