@@ -40,3 +40,10 @@ test('a blocked PIN is named in the profile, and can be removed', async ({ page,
   await page.getByRole('button', { name: 'Remove PIN' }).click()
   await expect(notice).toHaveCount(0)
 })
+
+test('each choice of a group looks like a button', async ({ page, server }) => {
+  await enter(page, server, 'kitchen', 'availability')
+  const choices = page.getByRole('group', { name: 'Show' }).getByRole('button')
+  await expect(choices).toHaveCount(3)
+  for (const choice of await choices.all()) await expect(choice).not.toHaveCSS('border-top-width', '0px')
+})
