@@ -8,6 +8,26 @@ import { enter, post } from './staff'
 test.describe('in a browser in Chinese', () => {
   test.use({ locale: 'zh-TW' })
 
+  test('a form that is not complete says so at its fields in the language of the app', async ({ page, server }) => {
+    await page.goto(`${server.url}/shop/register`)
+    await page.getByRole('button', { name: '建立帳號' }).click()
+    const email = page.getByLabel('電子郵件', { exact: true })
+    await expect(email).toBeFocused()
+    await expect(email).toHaveAccessibleDescription('請填寫此欄位。')
+    await email.fill('mei')
+    await expect(email).toHaveAccessibleDescription('請輸入有效的電子郵件。')
+    await email.fill('mei@house.example')
+    await expect(email).toHaveAccessibleDescription('')
+    await checkAccessibility(page, 'a form with messages')
+
+    await page.goto(`${server.url}/console/`)
+    const name = page.getByLabel('電子郵件或使用者名稱')
+    await page.getByRole('button', { name: '登入' }).click()
+    await expect(name).toBeFocused()
+    await expect(name).toHaveAccessibleDescription('請填寫此欄位。')
+    await checkAccessibility(page, 'the login with messages')
+  })
+
   test('a profile asks for the family name first', async ({ page, server }) => {
     await page.goto(`${server.url}/console/profile`)
     await page.getByLabel('電子郵件或使用者名稱').fill('cashier')
