@@ -13,3 +13,11 @@ test('a step that is too early says which step comes first', () => {
   expect(text('PREPARING')).toBe('This order isn’t ready yet. Mark it as ready first.')
   for (const other of ['SERVED', 'CANCELED', undefined]) expect(text(other), String(other)).toBe('This order has already moved on.')
 })
+
+test('what is missing is named in the language of the console', async () => {
+  await changeLanguage('vi')
+  const text = (code: string) => faultText(new Fault(code, 404, { detail: 'Menu version not found.' }))
+  expect(text('menu_version_not_found')).toBe('Mục này không còn nữa.')
+  expect(text('table_not_found')).not.toBe(text('menu_version_not_found'))
+  await changeLanguage('en')
+})
