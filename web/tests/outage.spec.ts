@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { add, expect, sitDown, test } from './fixtures'
 import { join, logIn } from './member'
 import { password } from './server'
-import { enter, sizes } from './staff'
+import { enter, order, sizes } from './staff'
 
 // These tests cover phones without a service worker; worker.spec.ts covers phones with one.
 test.use({ serviceWorkers: 'block' })
@@ -48,6 +48,21 @@ test('a screen that could not be fetched opens when the server is back', async (
   await page.unroute('**/assets/ItemDetailView-*.js')
   await expect(page.getByRole('dialog', { name: 'Beef pho' })).toBeVisible()
   await expect(page.getByText('We couldn’t load this page')).toHaveCount(0)
+})
+
+test('the counter keeps its orders on the screen during an outage', async ({ page, another }) => {
+  const server = await another()
+  const { number } = await order(server, 'A1', 'COUNTER')
+  await enter(page, server, 'cashier', 'counter')
+  const waiting = page.getByRole('link', { name: number })
+  await expect(waiting).toBeVisible()
+  await server.stop()
+  const notice = page.getByText('Can’t reach the server. This may be out of date.')
+  await expect(notice).toBeVisible({ timeout: 20_000 })
+  await expect(waiting).toBeVisible()
+  await server.start()
+  await expect(notice).toHaveCount(0, { timeout: 20_000 })
+  await expect(waiting).toBeVisible()
 })
 
 test('a console page that could not be fetched opens when the server is back', async ({ page, another }) => {
