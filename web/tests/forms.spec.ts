@@ -66,4 +66,11 @@ test('each choice of a group looks like a button', async ({ page, server }) => {
   const choices = page.getByRole('group', { name: 'Show' }).getByRole('button')
   await expect(choices).toHaveCount(3)
   for (const choice of await choices.all()) await expect(choice).not.toHaveCSS('border-top-width', '0px')
+
+  // The longest language fits on a small phone.
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.evaluate(() => dispatchEvent(new StorageEvent('storage', { key: 'comanda.staff.language', newValue: 'vi' })))
+  const group = page.getByRole('group', { name: 'Hiển thị' })
+  await expect(group).toBeVisible()
+  expect(await group.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0)
 })
