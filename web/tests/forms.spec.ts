@@ -74,3 +74,11 @@ test('each choice of a group looks like a button', async ({ page, server }) => {
   await expect(group).toBeVisible()
   expect(await group.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0)
 })
+
+test('a price can be tried on a small phone', async ({ page, server }) => {
+  await page.setViewportSize({ width: 360, height: 740 })
+  await enter(page, server, 'owner', 'taxes')
+  const dish = page.getByText('Beef pho · ₫65,000').first()
+  await expect(dish).toBeVisible()
+  expect(await dish.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0)
+})
