@@ -30,3 +30,17 @@ test('every text that is looked up exists', () => {
   expect(asked.length).toBeGreaterThan(50)
   expect(asked.filter((key) => !there.has(key))).toEqual([])
 })
+
+test.each(['en', 'vi', 'zh-Hant'])('what stands side by side has different names in %s', (language) => {
+  const [pricing, people] = [texts('pricing', language), texts('people', language)]
+  const beside = [
+    [pricing.mode, pricing.scope, pricing.tax_rounding, pricing.discount_rounding], [people.hire, people.team_several], [people.hire, people.team],
+  ]
+  for (const labels of beside) expect(new Set(labels).size, labels.join(', ')).toBe(labels.length)
+})
+
+// On a phone of 360 pixels, a field has 270 for its label, about 32 Latin letters.
+test.each(['en', 'vi'])('labels of settings fit on a small phone in %s', (language) => {
+  const restaurant = texts('restaurant', language)
+  for (const key of Object.keys(restaurant).filter((k) => /^trust_[a-z]+(_show)?$/.test(k))) expect(restaurant[key]?.length, key).toBeLessThanOrEqual(32)
+})
