@@ -3,11 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -214,35 +211,19 @@ func (c *cli) copyBranch() *cobra.Command {
 // maxHoursFile is far more than opening hours with every exception have, in bytes.
 const maxHoursFile = 1 << 20
 
-// readHours reads a file of opening hours. Unknown members and further values are refused, because what is mistyped would
-// open at all hours. So is null, which a program writes for hours that it does not have.
+// readHours reads a file of opening hours. It refuses null, which a program writes for hours that it does not have: the
+// branch would be open at all hours.
 func readHours(name string) (*catalog.OpeningHours, error) {
-	f, err := os.Open(name)
+	raw, err := readLimited(name, maxHoursFile)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
 	var h *catalog.OpeningHours
-	in := &io.LimitedReader{R: f, N: maxHoursFile + 1}
-	d := json.NewDecoder(in)
-	d.DisallowUnknownFields()
-	err = d.Decode(&h)
-	switch {
-	case in.N == 0:
-		err = fmt.Errorf("the file has more than %d bytes", maxHoursFile)
-	case errors.Is(err, io.EOF):
-		err = errors.New("the file is empty")
-	case err == nil && h == nil:
-		err = errors.New("the file has null instead of opening hours")
-	case err == nil && d.More():
-		err = errors.New("the file has more than one value")
+	if err := decodeJSON(raw, maxHoursFile, name, "comanda branch set", &h); err != nil {
+		return nil, err
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text is about types of Go
-		err = fmt.Errorf("%s has a value of the wrong form (%s); comanda branch set --help shows the form",
-			cmp.Or(wrong.Field, "the file"), wrong.Value)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if h == nil {
+		return nil, fmt.Errorf("%s has null instead of opening hours", name)
 	}
 	return h, nil
 }

@@ -33,12 +33,12 @@ func TestReadHours_problems(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hours.json")
 	for text, want := range map[string]string{
 		`{"weekly":{"fri":"x"}}`: "weekly has a value of the wrong form (string)",
-		`[]`:                     "the file has a value of the wrong form (array)", `{"wekly":{}}`: `unknown field "wekly"`,
-		`null`: "the file has null instead of opening hours", `{"weekly":{}} {"weekly":{}}`: "the file has more than one value",
-		``: "the file is empty", strings.Repeat(" ", maxHoursFile+1) + "{}": "the file has more than 1048576 bytes",
+		`[]`:                     "the whole has a value of the wrong form (array)", `{"wekly":{}}`: `unknown field "wekly"`,
+		`null`: "has null instead of opening hours", `{"weekly":{}} {"weekly":{}}`: "has more than one JSON value",
+		``: "is empty", strings.Repeat(" ", maxHoursFile+1) + "{}": "has more than 1048576 bytes",
 	} {
 		testenv.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		if _, err := readHours(file); err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.Contains(err.Error(), want) {
+		if _, err := readHours(file); err == nil || !strings.HasPrefix(err.Error(), file) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: error %v, want %s", text, err, want)
 		}
 	}

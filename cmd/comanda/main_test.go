@@ -64,15 +64,19 @@ func TestBench_wrong_duration(t *testing.T) {
 	}
 }
 
-// A replay of one event that is no dead letter fails. A replay of all succeeds, even of none.
-func TestOutbox_replay_of_none(t *testing.T) {
-	dir := t.TempDir()
-	run := func(command string) error {
+// commandsIn returns a function that runs commands on a data folder.
+func commandsIn(dir string) func(command string) error {
+	return func(command string) error {
 		root := newRoot()
 		root.SetOut(io.Discard)
 		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
 		return root.Execute()
 	}
+}
+
+// A replay of one event that is no dead letter fails. A replay of all succeeds, even of none.
+func TestOutbox_replay_of_none(t *testing.T) {
+	run := commandsIn(t.TempDir())
 	testenv.NoError(t, run("migrate up"))
 	testenv.NoError(t, run("outbox replay"))
 	for _, command := range []string{"outbox replay --id 01x", "outbox replay --id 01x --consumer redis", "outbox replay --id 01x --json"} {
@@ -84,13 +88,7 @@ func TestOutbox_replay_of_none(t *testing.T) {
 
 // Without a server there is no store in which documents could be rebuilt. A comparison finds nothing wrong.
 func TestIndex_without_a_server(t *testing.T) {
-	dir := t.TempDir()
-	run := func(command string) error {
-		root := newRoot()
-		root.SetOut(io.Discard)
-		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
-		return root.Execute()
-	}
+	run := commandsIn(t.TempDir())
 	testenv.NoError(t, run("migrate up"))
 	testenv.NoError(t, run("index verify"))
 	if err := run("index rebuild"); !errors.Is(err, redisdb.ErrNotRunning) {

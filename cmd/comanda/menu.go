@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -72,20 +71,6 @@ func importMenu(
 	return app.WithCore(cmd.Context(), config, func(k *app.Core) (catalog.MenuImportResult, error) {
 		return k.CatalogServices.Files.Import(cmd.Context(), authz.System(), branch, raw, o)
 	})
-}
-
-// readLimited reads a file and one byte more than the limit, so that a longer file is detected.
-func readLimited(file string, limit int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	return raw, nil
 }
 
 func printMenuImport(w io.Writer, r catalog.MenuImportResult, dryRun bool) {

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,17 +57,9 @@ func fromJSON[In, Out any](compute func(In) (Out, error)) runner {
 		if err != nil {
 			return err
 		}
-		if len(raw) > maxJSON {
-			return fmt.Errorf("the input is longer than %d bytes", maxJSON)
-		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
 		var in In
-		if err := d.Decode(&in); err != nil {
-			return inputError(cmd, err)
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return errors.New("the input is more than one JSON value")
+		if err := decodeJSON(raw, maxJSON, "the input", cmd.CommandPath(), &in); err != nil {
+			return err
 		}
 		out, err := compute(in)
 		if err != nil {
@@ -85,14 +74,4 @@ func fromJSON[In, Out any](compute func(In) (Out, error)) runner {
 		}
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 	}
-}
-
-// inputError returns what is wrong with the JSON of the input. The decoder's text about a value of the wrong form names
-// types of Go.
-func inputError(cmd *cobra.Command, err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("the input: %s has a value of the wrong form (%s); %s --help shows the form",
-			cmp.Or(wrong.Field, "the whole"), wrong.Value, cmd.CommandPath())
-	}
-	return fmt.Errorf("the input: %s", strings.TrimPrefix(err.Error(), "json: ")) //nolint:err113 // for people
 }
