@@ -36,11 +36,8 @@ type Record struct {
 // Text returns a text of a record, empty if it is missing.
 func (r Record) Text(e *Entity, field string) string { return r.Row[e.position(field)].T }
 
-// Number returns a number or id of a record; ok is false if it is missing.
-func (r Record) Number(e *Entity, field string) (n int64, ok bool) {
-	at := e.position(field)
-	return r.Row[at].N, !e.Fields[at].Null || r.Row[at].PN != nil
-}
+// Number returns a number or an id of a record that is never missing.
+func (r Record) Number(e *Entity, field string) int64 { return r.Row[e.position(field)].N }
 
 // SetText replaces a text that may be missing. Empty means missing. Copies of the record share it.
 func (r Record) SetText(e *Entity, field, text string) {

@@ -178,10 +178,10 @@ func (s *Service) Import(
 
 // importedUser returns the id, the role and the status of an imported account.
 func importedUser(r document.Record) account.User {
-	u := account.User{Status: account.Status(r.Text(document.User, "accountStatus"))}
-	u.ID, _ = r.Number(document.User, "id")
-	u.RoleID, _ = r.Number(document.User, "roleId")
-	return u
+	return account.User{
+		ID: r.Number(document.User, "id"), RoleID: r.Number(document.User, "roleId"),
+		Status: account.Status(r.Text(document.User, "accountStatus")),
+	}
 }
 
 // normalizeUser validates an imported account as the routes do, and stores its texts as they are looked up. The routes
@@ -203,12 +203,15 @@ func normalizeUser(e *document.Entity, r document.Record) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return errors.New(strings.TrimSuffix(f.Detail, "."))
 	}
+	if err != nil {
+		return err
+	}
 	for field, text := range texts {
 		if *text != r.Text(e, field) { // an empty text that was given stays one, so that an export has it again
 			r.SetText(e, field, *text)
 		}
 	}
-	return err
+	return nil
 }
 
 // ImportHistory takes over closed orders of another system, see ordering.HistoryImport. With check it writes nothing. It
