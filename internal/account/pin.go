@@ -57,9 +57,8 @@ type PinStore interface {
 	SetPin(ctx context.Context, by authz.Actor, verified, hash string, now time.Time) error
 	// RemovePin removes an actor's own PIN.
 	RemovePin(ctx context.Context, by authz.Actor, now time.Time) error
-	// Colleagues returns the staff with a usable PIN in one of the branches, or in all, and the user `self` also with a
-	// blocked one.
-	Colleagues(ctx context.Context, self int64, branches []int64, all bool) ([]Colleague, error)
+	// Colleagues returns the staff with a usable PIN in a branch of the actor, and the actor also with a blocked one.
+	Colleagues(ctx context.Context, by authz.Actor) ([]Colleague, error)
 }
 
 // MayHavePin reports whether users of a role may have a PIN. Administrators may not: four digits are too weak for their
@@ -118,7 +117,7 @@ func (a *Service) Colleagues(ctx context.Context, actor authz.Actor) ([]Colleagu
 	if !authz.IsStaff(actor.Role) {
 		return nil, ErrPinRole
 	}
-	return a.Pins.Colleagues(ctx, actor.UserID, actor.Branches, actor.AllBranches)
+	return a.Pins.Colleagues(ctx, actor)
 }
 
 // TakeOver begins a session of a colleague on the device where the actor is logged in. It ends no later than the

@@ -448,7 +448,7 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 		accounts := NewAccounts(db)
 		staff := func() []account.Colleague {
 			t.Helper()
-			return testenv.Must(accounts.Colleagues(t.Context(), h.owner.ID, []int64{1}, false))(t)
+			return testenv.Must(accounts.Colleagues(t.Context(), authz.Actor{UserID: h.owner.ID, Branches: []int64{1}}))(t)
 		}
 		if all := staff(); len(all) != 1 || all[0].UserID != made.ID {
 			t.Errorf("Colleagues = %+v, want only user %d", all, made.ID)
@@ -479,7 +479,7 @@ func TestPins_not_for_administrative_roles(t *testing.T) {
 		u := testenv.Must(h.people.Create(t.Context(), owner, user("chef", ""), "hash", as))(t)
 		usable := func() (string, int) {
 			t.Helper()
-			return testenv.Must(accounts.TryPin(t.Context(), u.ID))(t), len(testenv.Must(accounts.Colleagues(t.Context(), h.owner.ID, []int64{1}, false))(t))
+			return testenv.Must(accounts.TryPin(t.Context(), u.ID))(t), len(testenv.Must(accounts.Colleagues(t.Context(), authz.Actor{UserID: h.owner.ID, Branches: []int64{1}}))(t))
 		}
 		if hash, n := usable(); hash != "hash" || n != 1 {
 			t.Errorf("the PIN of a role without them is %q, of %d colleagues", hash, n)

@@ -193,8 +193,8 @@ func recordPin(ctx context.Context, tx sqldb.Tx, by authz.Actor, now time.Time) 
 	return auditsql.Record(ctx, tx, audit.NewEntry(by, now, audit.ActionPin, "user", strconv.FormatInt(by.UserID, 10), 0))
 }
 
-// Colleagues returns the staff with a usable PIN, and the user `self` also with a blocked one.
-func (s *Accounts) Colleagues(ctx context.Context, self int64, branches []int64, all bool) ([]account.Colleague, error) {
+// Colleagues implements account.PinStore.
+func (s *Accounts) Colleagues(ctx context.Context, by authz.Actor) ([]account.Colleague, error) {
 	roles := map[string]int64{}
 	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c account.Colleague, err error) {
 		var role, failures int64
@@ -202,8 +202,8 @@ func (s *Accounts) Colleagues(ctx context.Context, self int64, branches []int64,
 		c.Blocked = failures >= account.MaxPinFailures
 		roles[c.Role] = role
 		return c, err
-	}, stmt("pin_colleagues"), account.MaxPinFailures, sqldb.Flag(all),
-		sqldb.IDs(branches), self)
+	}, stmt("pin_colleagues"), account.MaxPinFailures, sqldb.Flag(by.AllBranches),
+		sqldb.IDs(by.Branches), by.UserID)
 	if err != nil {
 		return nil, err
 	}
