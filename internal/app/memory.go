@@ -14,8 +14,9 @@ const (
 	// gcPercent lets the heap grow to four times the live heap between collections. The live heap is some 15 MB when idle,
 	// and fewer collections save a tenth of the processor time of an order.
 	gcPercent = 300
-	// maxGrowth bounds this growth where it is more than the live heap. The rebuild of a million orders' documents, which
-	// runs after Redis has lost them, has a live heap of 100 MB; on a small server Redis and PostgreSQL need the rest.
+	// A heap grows by maxGrowth bytes at most, or to twice the live heap if that is more. The rebuild of a million orders'
+	// documents, which runs after Redis has lost them, has a live heap of 100 MB; on a small server Redis and PostgreSQL
+	// need the rest.
 	maxGrowth = 192 << 20
 )
 
@@ -35,19 +36,14 @@ const (
 // memory bounds the heap of a growing process, and returns memory to the system while the process is idle. The runtime
 // keeps what the heap may grow to before the next collection, and an idle process hardly ever gets there.
 type memory struct {
-	percent     int // the current growth; 0 if the operator has set it
+	fixed       bool // the operator has set the growth
+	percent     int  // the growth that the last round has set
 	collections uint64
 	idle        time.Duration // without a collection
 }
 
-// newMemory sets gcPercent unless the operator has set GOGC.
-func newMemory() *memory {
-	if os.Getenv("GOGC") != "" {
-		return &memory{}
-	}
-	debug.SetGCPercent(gcPercent)
-	return &memory{percent: gcPercent}
-}
+// newMemory returns a policy whose first round sets the growth, unless the operator has set GOGC.
+func newMemory() *memory { return &memory{fixed: os.Getenv("GOGC") != ""} }
 
 // round adjusts the growth to the live heap, and returns free memory if the process is idle. It reports whether it
 // returned memory. A busy process is left alone: it would need the memory again at once.
@@ -57,7 +53,7 @@ func (m *memory) round() bool {
 		{Name: "/gc/cycles/automatic:gc-cycles"}, // those of FreeOSMemory do not count
 	}
 	runtimemetrics.Read(sample)
-	if percent := heapGrowth(sample[0].Value.Uint64()); m.percent != 0 && m.percent != percent {
+	if percent := heapGrowth(sample[0].Value.Uint64()); !m.fixed && m.percent != percent {
 		m.percent = percent
 		debug.SetGCPercent(percent)
 	}
