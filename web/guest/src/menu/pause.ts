@@ -1,4 +1,4 @@
-import { t, type Key } from '@shared/i18n'
+import { clock, t, type Key } from '@shared/i18n'
 
 import type { Menu } from '../api/dto'
 
@@ -10,4 +10,10 @@ const codes: Record<string, Key> = {
 export function pauseText(pause: Menu['paused'] | undefined): string | undefined {
   const code = codes[pause?.reasonCode ?? '']
   return pause?.reason ?? (code && t(code))
+}
+
+/** The reason and the end of a pause in one text, empty if neither is known. */
+export function pauseDetails(pause: Menu['paused'] | undefined, timeZone = 'UTC'): string {
+  const until = pause?.until ? t('closed.until', { time: clock(pause.until, timeZone) }) : ''
+  return [pauseText(pause), until].filter(Boolean).join(' ')
 }
