@@ -248,9 +248,18 @@ func TestHistory_numbers(t *testing.T) {
 // A number of a date is refused if an order of an earlier import or one that was placed here has it, and nothing is written.
 func TestHistory_taken_numbers(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		_, run, im := history(t, db)
+		r, run, im := history(t, db)
+		l := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		defer l.Stop()
 		first := pastOrder("pos-1", paidFields+`,"number":5`)
 		testenv.Must(run(first))(t)
+		own := r.Place("own", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+		own.Order.Scope.Date = "2025-11-03"
+		placed := testenv.Must(l.Do(t.Context(), own))(t).Order
+		_, err := run(pastOrder("pos-0", paidFields+fmt.Sprintf(`,"number":%d`, placed.Number)))
+		if placed.Number == 5 || fault.KindOf(err) != fault.Conflict {
+			t.Errorf("number %d of an order placed here: error %v, want a conflict", placed.Number, err)
+		}
 		same := pastOrder("pos-3", paidFields+`,"number":5`)
 		for _, im.Check = range []bool{true, false} {
 			_, err := run(pastOrder("pos-2", paidFields), same)
@@ -260,12 +269,12 @@ func TestHistory_taken_numbers(t *testing.T) {
 		}
 		// The same number on another date, and the same order again, are not refused.
 		im.SkipExisting = true
-		r := testenv.Must(run(first, pastOrder("pos-4", paidFields+`,"number":5,"bizDate":"2025-11-04"`)))(t)
-		if r.Skipped != 1 || r.Orders != 1 {
-			t.Errorf("%+v, want one order skipped and one imported", r)
+		done := testenv.Must(run(first, pastOrder("pos-4", paidFields+`,"number":5,"bizDate":"2025-11-04"`)))(t)
+		if done.Skipped != 1 || done.Orders != 1 {
+			t.Errorf("%+v, want one order skipped and one imported", done)
 		}
 		// An import that began before is refused when it writes.
-		err := im.Store.AddHistory(t.Context(), []*ordering.Order{{
+		err = im.Store.AddHistory(t.Context(), []*ordering.Order{{
 			ID: "late", HoldID: "late", ClientTxnID: "late", Number: 5, Scope: stock.Scope{Branch: 1, Date: "2025-11-03"},
 			Items: []ordering.Item{{ItemID: 101, DishID: 101, Qty: 1}},
 		}}, nil)

@@ -104,29 +104,26 @@ func TestStore_Quotas_of_zero(t *testing.T) {
 		ledger := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, func() time.Time { return begin })
 		defer ledger.Stop()
 		off, began, none, restored := r.Items[0], r.Items[1], r.Items[2], r.Items[3]
-		item := func(id int64, since, through *string, quota any) {
+		takeOff := func(id int64, through string) {
 			t.Helper()
-			var at any
-			if since != nil {
-				at = begin.UnixMilli()
-			}
-			testenv.Must(db.Exec(t.Context(), stmts.Must("item"), id, at, through, quota))(t)
+			testenv.Must(db.Exec(t.Context(), stmts.Must("item"), id, begin.UnixMilli(), through, 4))(t)
 		}
-		on, last := new("on"), new(before)
-		item(began, on, new(yesterday), 4) // its counters begin with 0
+		restore := func(id, quota int64) {
+			t.Helper()
+			testenv.Must(db.Exec(t.Context(), stmts.Must("item"), id, nil, nil, quota))(t)
+		}
+		takeOff(began, yesterday) // its counters begin with 0
 		r.SetQuota(t, none, 0, before, begin)
-		item(off, on, last, 4)
-		item(restored, on, last, 4)
 		for _, id := range []int64{off, restored} {
+			takeOff(id, before)
 			r.SetQuota(t, id, 0, yesterday, begin)
 		}
-		item(restored, nil, nil, 4)
+		restore(restored, 4)
 		r.SetQuota(t, restored, 0, yesterday, begin) // the quota itself is 0 that day
 		testenv.NoError(t, stocksql.NewCounters(db).Ensure(t.Context(), stock.Hold{
 			Scope: stock.Scope{Branch: 1, Date: yesterday}, Lines: []stock.Line{{Item: began, Qty: 1}},
 		}))
-		// Every item has a quota now, but that of 0.
-		item(none, nil, nil, 5)
+		restore(none, 5) // its quota is not 0 any more
 		b := testenv.Must(r.Catalog(t).Branch(t.Context(), 1))(t)
 		got := testenv.Must(reportsql.New(db).Quotas(t.Context(), report.Span{Branch: b, From: before, To: yesterday}))(t)
 		zero := new(int64(0))
