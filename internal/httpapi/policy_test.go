@@ -174,7 +174,9 @@ func mustPanic(t *testing.T, name string, f func()) {
 
 // H1: registration fails, not the first request.
 func TestRegister_requires_a_policy(t *testing.T) {
-	s := testenv.Must(New(Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
+	c := Default()
+	c.Listen = "127.0.0.1:0"
+	s := testenv.Must(New(c, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	a := s.API()
 	op := huma.Operation{Method: "GET", Path: "/x"}
 	none := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
