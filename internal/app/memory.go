@@ -29,8 +29,9 @@ func heapGrowth(live uint64) int {
 
 const (
 	memoryInterval = time.Second // a growing heap is noticed before it has doubled
-	// idleInterval is how long a process must have needed no garbage collection to count as idle.
-	idleInterval = time.Minute
+	// idleInterval is how long a process must have needed no garbage collection to count as idle. The loops of a process
+	// without requests allocate 10 MB in a minute.
+	idleInterval = 20 * time.Second
 )
 
 // memory bounds the heap of a growing process, and returns memory to the system while the process is idle. The runtime
@@ -65,8 +66,14 @@ func (m *memory) round() bool {
 		return false
 	}
 	m.idle = 0
-	debug.FreeOSMemory()
+	releaseMemory()
 	return true
+}
+
+// releaseMemory returns to the system the memory that the process can do without.
+func releaseMemory() {
+	debug.FreeOSMemory()
+	releaseProgram()
 }
 
 func (m *memory) loop() worker.Loop {

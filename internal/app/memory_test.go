@@ -57,7 +57,7 @@ func TestMemory_idle(t *testing.T) {
 		return m.NumGC - m.NumForcedGC, m.HeapSys - m.HeapReleased
 	}
 	m := newMemory()
-	minute := func() (released bool) {
+	interval := func() (released bool) {
 		for range int(idleInterval / memoryInterval) {
 			released = m.round() || released
 		}
@@ -68,7 +68,7 @@ func TestMemory_idle(t *testing.T) {
 	for collections := before; collections == before; collections, _ = stats() {
 		keep = make([]byte, 64<<20)
 	}
-	if minute() {
+	if interval() {
 		t.Error("a busy process returned its memory")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no automatic collection
@@ -76,7 +76,7 @@ func TestMemory_idle(t *testing.T) {
 	keep = make([]byte, 64<<20)
 	keep = nil
 	_, grown := stats()
-	if !minute() {
+	if !interval() {
 		t.Error("an idle process kept its memory")
 	}
 	if _, held := stats(); held+32<<20 > grown {

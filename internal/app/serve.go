@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +89,7 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 	}
 	// The start needs several times the memory that the server keeps, most of it to hash the demo's passwords. The runtime
 	// would return it over minutes.
-	debug.FreeOSMemory()
+	releaseMemory()
 	var failed <-chan error
 	if p.server != nil {
 		failed = p.server.Failed()
