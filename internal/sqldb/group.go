@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,11 @@ type Group[Op, Res any] struct {
 	run   func(ctx context.Context, ops []Op) ([]Res, error)
 	after func(ops []Op, res []Res)
 	max   int
+	// yields is set for SQLite. The goroutine that queues an operation and then waits hands its processor to the group,
+	// and SQLite answers without giving it up: each batch would have one operation, however many callers are about to
+	// queue theirs. A group that lets them run first takes a seventh less time for reads, and a twentieth for orders.
+	// With PostgreSQL, callers queue theirs during the round trip of the batch before.
+	yields bool
 
 	in    chan *waiting[Op, Res] // of pointers: its buffer is allocated at once, and operations are up to 200 bytes
 	mu    sync.RWMutex           // guards ended; a sender holds it for reading, so that Stop cannot close the queue
@@ -70,7 +76,7 @@ type GroupConfig[Op, Res any] struct {
 
 // NewGroup starts the group's goroutine; Stop ends it.
 func NewGroup[Op, Res any](db *DB, c GroupConfig[Op, Res]) *Group[Op, Res] {
-	return newGroup(c.Max, c.Queue, c.After, func(ctx context.Context, ops []Op) (res []Res, err error) {
+	return newGroup(db, c.Max, c.Queue, c.After, func(ctx context.Context, ops []Op) (res []Res, err error) {
 		err = db.Write(ctx, func(ctx context.Context, tx Tx) error {
 			res, err = c.Run(ctx, tx, ops)
 			return err
@@ -82,9 +88,12 @@ func NewGroup[Op, Res any](db *DB, c GroupConfig[Op, Res]) *Group[Op, Res] {
 // ReadGroup is a Group of reads, which share a statement instead of a transaction.
 type ReadGroup[Op, Res any] struct{ *Group[Op, Res] }
 
-// NewReadGroup starts the goroutine that runs read; Stop ends it. read returns one result for each operation, in order.
-func NewReadGroup[Op, Res any](most, queue int, read func(ctx context.Context, ops []Op) ([]Res, error)) ReadGroup[Op, Res] {
-	return ReadGroup[Op, Res]{newGroup(most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
+// NewReadGroup starts the goroutine that runs read, which reads db; Stop ends it. read returns one result for each
+// operation, in order.
+func NewReadGroup[Op, Res any](
+	db *DB, most, queue int, read func(ctx context.Context, ops []Op) ([]Res, error),
+) ReadGroup[Op, Res] {
+	return ReadGroup[Op, Res]{newGroup(db, most, queue, nil, func(ctx context.Context, ops []Op) ([]Res, error) {
 		ctx, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()
 		return read(ctx, ops)
@@ -93,10 +102,11 @@ func NewReadGroup[Op, Res any](most, queue int, read func(ctx context.Context, o
 
 // newGroup starts the goroutine of a group whose batches are run by run, in a transaction or not.
 func newGroup[Op, Res any](
-	most, queue int, after func([]Op, []Res), run func(context.Context, []Op) ([]Res, error),
+	db *DB, most, queue int, after func([]Op, []Res), run func(context.Context, []Op) ([]Res, error),
 ) *Group[Op, Res] {
 	g := &Group[Op, Res]{
-		run: run, after: after, max: most, in: make(chan *waiting[Op, Res], queue), done: make(chan struct{}),
+		run: run, after: after, max: most, yields: db.engine == SQLite,
+		in: make(chan *waiting[Op, Res], queue), done: make(chan struct{}),
 	}
 	if g.after == nil {
 		g.after = func([]Op, []Res) {}
@@ -190,6 +200,9 @@ func (g *Group[Op, Res]) loop() {
 	defer close(g.done)
 	batch := make([]*waiting[Op, Res], 0, g.max)
 	for first := range g.in {
+		if g.yields {
+			runtime.Gosched()
+		}
 		batch = g.gather(append(batch[:0], first))
 		g.commit(batch)
 		clear(batch)

@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -97,4 +98,24 @@ func TestGroup_boundedQueue(t *testing.T) {
 	leave <- struct{}{}
 	wg.Wait()
 	g.Stop()
+}
+
+// On SQLite, whose answers come without waiting, callers that are about to ask share a batch, too. With one processor
+// each of them would be alone in a batch, because the one that asks hands its processor to the group.
+func TestReadGroup_yields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	g := sqldb.NewReadGroup(sqldbtest.SQLite(t), 64, 64, func(_ context.Context, ops []int) ([]int, error) { return ops, nil })
+	defer g.Stop()
+	var callers sync.WaitGroup
+	for op := range 32 {
+		callers.Go(func() {
+			if got, err := g.Do(t.Context(), op); got != op || err != nil {
+				t.Errorf("%d: got %d, %v", op, got, err)
+			}
+		})
+	}
+	callers.Wait()
+	if batches, ops := g.Stats(); ops != 32 || batches > 4 {
+		t.Errorf("%d operations in %d batches", ops, batches)
+	}
 }

@@ -57,13 +57,13 @@ type changeResult struct {
 func New(db *sqldb.DB, now func() time.Time) *Store {
 	s := &Store{db: db, now: now}
 	s.changes = sqldb.NewGroup(db, sqldb.GroupConfig[cart.Change, changeResult]{Run: s.run, Max: maxBatch, Queue: maxQueue})
-	s.reads = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, users []int64) ([]cart.Cart, error) {
+	s.reads = sqldb.NewReadGroup(db, maxBatch, maxQueue, func(ctx context.Context, users []int64) ([]cart.Cart, error) {
 		return readByUsers(ctx, db, users)
 	})
 	s.shared = sqldb.NewGroup(db, sqldb.GroupConfig[cart.SharedChange, sharedResult]{
 		Run: s.runShared, Max: maxBatch, Queue: maxQueue,
 	})
-	s.versions = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, visits []string) ([]int64, error) {
+	s.versions = sqldb.NewReadGroup(db, maxBatch, maxQueue, func(ctx context.Context, visits []string) ([]int64, error) {
 		return readVersions(ctx, db, visits)
 	})
 	return s

@@ -62,11 +62,11 @@ func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledge
 	readPrior := func(ctx context.Context, keys []ordering.IdempotencyKey) ([]*ordering.Order, error) {
 		return priorResults(ctx, db, keys)
 	}
-	l.keys = sqldb.NewReadGroup(maxBatch, maxQueue, readPrior)
-	l.versions = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
+	l.keys = sqldb.NewReadGroup(db, maxBatch, maxQueue, readPrior)
+	l.versions = sqldb.NewReadGroup(db, maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]int64, error) {
 		return versions(ctx, db, ids)
 	})
-	l.owners = sqldb.NewReadGroup(maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]owner, error) {
+	l.owners = sqldb.NewReadGroup(db, maxBatch, maxQueue, func(ctx context.Context, ids []string) ([]owner, error) {
 		return owners(ctx, db, ids)
 	})
 	return l

@@ -52,8 +52,8 @@ func NewReservations(db *sqldb.DB, cache CacheQueue, now func() time.Time) *Rese
 	r.group = sqldb.NewGroup(db, sqldb.GroupConfig[stock.Command, stock.CommandResult]{
 		Run: r.Run, Max: maxBatch, Queue: maxQueue,
 	})
-	r.finds = sqldb.NewReadGroup(maxBatch, maxQueue, r.find)
-	r.levels = sqldb.NewReadGroup(maxBatch, maxQueue, r.readLevels)
+	r.finds = sqldb.NewReadGroup(db, maxBatch, maxQueue, r.find)
+	r.levels = sqldb.NewReadGroup(db, maxBatch, maxQueue, r.readLevels)
 	return r
 }
 
