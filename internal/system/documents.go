@@ -28,7 +28,9 @@ import (
 	"comanda/internal/uid"
 )
 
-// Index returns the state of the documents in Redis. It compares them with SQL unless there are more than MaxDocuments.
+// Index returns the state of the documents in Redis. It compares them with SQL unless there are more than MaxDocuments. If
+// Redis holds more than MaxScanned keys, also those of other programs, it does not look for keys that SQL does not imply:
+// Redis has no index of the keys of a namespace, so that only a scan of all keys finds them.
 func (s *Service) Index(ctx context.Context) (Index, error) {
 	return exclusive(s, func() (x Index, err error) {
 		x.Whole = s.Epoch() != ""
@@ -43,12 +45,53 @@ func (s *Service) Index(ctx context.Context) (Index, error) {
 		case x.Documents > MaxDocuments:
 			x.Note = "There are too many documents to compare within a request. Use the command comanda index verify."
 		default:
-			v, err := s.VerifyDocuments(ctx, nil)
+			v, err := s.verifyWithin(ctx, s.maxScanned)
 			x.Verification = &v
 			return x, err
 		}
 		return x, nil
 	})
+}
+
+// verifyWithin is VerifyDocuments for a client that waits. With more than most keys in Redis it compares only what SQL
+// implies, and does not save the result, which must not replace that of a complete comparison.
+func (s *Service) verifyWithin(ctx context.Context, most int64) (document.Verification, error) {
+	keys, err := s.countKeys(ctx)
+	if err != nil {
+		return document.Verification{}, err
+	}
+	if keys <= most {
+		return s.VerifyDocuments(ctx, nil)
+	}
+	v, err := s.verifier(unscanned{documentredis.New(s.Redis)}, nil).Verify(ctx)
+	v.Note = fmt.Sprintf("Redis holds %d keys, too many to scan within a request. This comparison covers the documents in the "+
+		"database, but not keys without one. Use the command comanda index verify.", keys)
+	return v, err
+}
+
+// unscanned is a mirror without a scan of all keys.
+type unscanned struct{ *documentredis.Store }
+
+// Walk implements document.Walker.
+func (unscanned) Walk(context.Context, *document.KeySet, func(context.Context, []document.Difference) error) error {
+	return nil
+}
+
+// countKeys returns the number of keys on all masters, including those of other programs.
+func (s *Service) countKeys(ctx context.Context) (total int64, err error) {
+	c, err := s.Redis.Inspect(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	for _, m := range c.Masters() {
+		n, err := m.Size(ctx)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
 }
 
 const noDocuments = "Without a Redis, no documents are kept; they are read from SQL. Set COMANDA_REDIS_LISTEN to keep " +
@@ -76,11 +119,7 @@ const verifyPause = 500 * time.Millisecond
 func (s *Service) VerifyDocuments(
 	ctx context.Context, report func(document.Progress),
 ) (document.Verification, error) {
-	v := &document.Verifier{
-		Source: documentsql.New(s.DB), Mirror: documentredis.New(s.Redis), Report: report,
-		Pause: func(ctx context.Context) error { return clock.Wait(ctx, verifyPause) },
-	}
-	result, err := v.Verify(ctx)
+	result, err := s.verifier(documentredis.New(s.Redis), report).Verify(ctx)
 	if err != nil {
 		return result, err
 	}
@@ -89,6 +128,13 @@ func (s *Service) VerifyDocuments(
 		return result, err
 	}
 	return result, documentredis.New(s.Redis).SaveVerified(ctx, document.Verified{At: s.DB.Now(), Found: result.Found})
+}
+
+func (s *Service) verifier(m document.Mirror, report func(document.Progress)) *document.Verifier {
+	return &document.Verifier{
+		Source: documentsql.New(s.DB), Mirror: m, Report: report,
+		Pause: func(ctx context.Context) error { return clock.Wait(ctx, verifyPause) },
+	}
 }
 
 // lastVerified returns the last comparison; ok is false if there is none, and without a Redis that answers.

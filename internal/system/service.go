@@ -24,9 +24,10 @@ import (
 
 // Limits of operations that run while a client waits for the response.
 const (
-	MaxReplayed  = 200     // dead letters per call
-	MaxKeys      = 100_000 // Redis keys per audit
-	MaxDocuments = 100_000 // documents per verification
+	MaxReplayed  = 200       // dead letters per call
+	MaxKeys      = 100_000   // Redis keys per audit
+	MaxDocuments = 100_000   // documents per verification
+	MaxScanned   = 1_000_000 // Redis keys per verification, also of other programs
 )
 
 // Faults of this package.
@@ -58,11 +59,12 @@ type Config struct {
 type Service struct {
 	Config
 
-	long sync.Mutex // held during long operations of a server
+	long       sync.Mutex // held during long operations of a server
+	maxScanned int64
 }
 
 // NewService returns a Service for an installation.
-func NewService(c Config) *Service { return &Service{Config: c} }
+func NewService(c Config) *Service { return &Service{Config: c, maxScanned: MaxScanned} }
 
 // exclusive runs a long operation for a client that waits, unless another one is running: the process also serves
 // guests. A second caller gets ErrBusy at once. If it waited, requests would accumulate behind a slow operation.
