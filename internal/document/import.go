@@ -33,6 +33,9 @@ type Record struct {
 	line    int
 }
 
+// Line returns the number of a record's line in the file, from 1.
+func (r Record) Line() int { return r.line }
+
 // Text returns a text of a record, empty if it is missing.
 func (r Record) Text(e *Entity, field string) string { return r.Row[e.position(field)].T }
 
@@ -63,6 +66,10 @@ type Import struct {
 	OnConflict OnConflict
 	DryRun     bool // validate only
 
+	// Accept validates the file as a whole after all its lines are valid, and before any is written. An error refuses the
+	// file. Nil: no such rules.
+	Accept func(ctx context.Context) error
+
 	// Normalize validates a record by the rules of the context that owns its rows, and stores its texts in the form that
 	// this context compares. An error refuses the line. Nil: no further rules.
 	Normalize func(e *Entity, r Record) error
@@ -85,6 +92,9 @@ func (im *Import) Run(ctx context.Context, from io.ReadSeeker) (ImportResult, er
 		im.OnConflict = Refuse
 	}
 	result, err := im.pass(ctx, from, nil)
+	if err == nil && im.Accept != nil {
+		err = im.Accept(ctx)
+	}
 	if err != nil || im.DryRun {
 		return result, err
 	}
@@ -123,13 +133,13 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 			continue
 		}
 		e, r, err := parseLine(in.Bytes())
+		r.line = n
 		if err == nil && im.Normalize != nil {
 			err = im.Normalize(e, r)
 		}
 		if err != nil {
 			return p.result, refuseLine(n, err)
 		}
-		r.line = n
 		if e != last || len(batch) == batchSize {
 			// References point to earlier entities only, so one pass can check them.
 			if last != nil && slices.Index(Entities, e) < slices.Index(Entities, last) {

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
 	"comanda/internal/authz"
+	"comanda/internal/authz/authzsql"
 	"comanda/internal/catalog/catalogsql"
 	"comanda/internal/clock"
 	"comanda/internal/document"
@@ -208,13 +210,27 @@ func (s *Service) Import(
 	ctx context.Context, from io.ReadSeeker, on document.OnConflict, check bool,
 ) (document.ImportResult, error) {
 	rows := documentsql.New(s.DB)
+	im := document.Import{Target: rows, OnConflict: on, DryRun: check, Normalize: normalizeUser}
+	rule := &ownerRule{losing: map[int64]int{}}
+	if on == document.Replace {
+		var err error
+		if rule.roles, err = authzsql.NewRoles(s.DB).Roles(ctx); err != nil {
+			return document.ImportResult{}, err
+		}
+		im.Normalize = func(e *document.Entity, r document.Record) error {
+			return cmp.Or(normalizeUser(e, r), rule.read(e, r))
+		}
+		im.Accept = func(ctx context.Context) error { return rule.check(ctx, s.DB) }
+	}
 	rows.BeforeImport = func(ctx context.Context, tx sqldb.Tx, e *document.Entity, records []document.Record) error {
 		if e != document.User {
 			return nil
 		}
+		if err := rule.checkLocked(ctx, tx); err != nil {
+			return err
+		}
 		return accountsql.EndReplaced(ctx, tx, seq.Map(records, importedUser), s.DB.Now())
 	}
-	im := document.Import{Target: rows, OnConflict: on, DryRun: check, Normalize: normalizeUser}
 	result, err := im.Run(ctx, from)
 	if err != nil || check {
 		return result, err

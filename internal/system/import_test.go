@@ -156,3 +156,73 @@ func TestImport_validates_accounts(t *testing.T) {
 		}
 	})
 }
+
+// An import that replaces accounts leaves an active owner, as administration does. A refused one changes nothing.
+func TestImport_keeps_an_owner(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := newImportEnv(t, db)
+		active, user := account.Active, authz.RoleUser
+		line := func(id int64, role string, status account.Status) string { return e.line(id, role, status, "") }
+		hasOwner := func() bool { return testenv.Must(accountsql.NewUserAdmin(db).HasOwner(t.Context()))(t) }
+		a, b := e.member.ID, e.member.ID+1
+		// Without an owner, accounts without one may come.
+		testenv.NoError(t, e.run(t, line(a, user, active)+line(b, user, active)),
+			e.run(t, line(a, authz.RoleOwner, active)+line(b, authz.RoleOwner, active)),
+			e.run(t, line(b, authz.RoleOwner, account.Disabled)))
+		for name, lines := range map[string]string{
+			"the role":             line(b+1, user, active) + line(a, authz.RoleManager, active),
+			"the login":            line(b+1, user, active) + line(a, authz.RoleOwner, account.Disabled),
+			"before another loses": line(b+1, user, active) + line(a, user, active) + line(b, user, active),
+		} {
+			for _, check := range []bool{true, false} {
+				_, err := e.Import(t.Context(), strings.NewReader(lines), document.Replace, check)
+				if f, ok := errors.AsType[*fault.Error](err); !ok || !errors.Is(err, authz.ErrLastOwner) || !strings.HasPrefix(f.Detail, "Line 2: At least") {
+					t.Errorf("%s of the last owner, check %t: %v, want last_owner of line 2", name, check, err)
+				}
+			}
+		}
+		if n := testenv.Must(e.Export(t.Context(), []*document.Entity{document.User}, io.Discard, nil))(t); n != 2 || !hasOwner() {
+			t.Errorf("%d accounts after refused imports, want 2 with the owner", n)
+		}
+		renamed := fmt.Sprintf(`{"entity":"role","id":"%d","document":{"id":"%[1]d","name":"Boss","createdAt":null,"updatedAt":null,`+
+			`"version":1}}`, e.roles[authz.RoleOwner].ID)
+		if f, ok := errors.AsType[*fault.Error](e.run(t, renamed)); !ok || f.Detail != "Line 1: a built-in role cannot be renamed." {
+			t.Errorf("the role of owners is renamed: %v", f)
+		}
+		// Existing accounts that are skipped keep their role.
+		_, err := e.Import(t.Context(), strings.NewReader(line(a, user, active)), document.Skip, false)
+		// A new owner may follow the line of the last one.
+		testenv.NoError(t, err, e.run(t, line(a, user, active)+line(b, authz.RoleOwner, active)))
+		if !hasOwner() {
+			t.Error("the file's owner is none")
+		}
+	})
+}
+
+// If administration disables the other owner between the check of a file and its first write, the import is refused.
+func TestImport_keeps_an_owner_of_a_concurrent_change(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		e := newImportEnv(t, db)
+		a, b := e.member.ID, e.member.ID+1
+		both := e.line(a, authz.RoleOwner, account.Active, "") + e.line(b, authz.RoleOwner, account.Active, "")
+		testenv.NoError(t, e.run(t, both))
+		from := &interruptedFile{Reader: strings.NewReader(e.line(a, authz.RoleUser, account.Active, "")), happens: func() {
+			testenv.NoError(t, e.run(t, e.line(b, authz.RoleOwner, account.Disabled, "")))
+		}}
+		if _, err := e.Import(t.Context(), from, document.Replace, false); !errors.Is(err, authz.ErrLastOwner) {
+			t.Errorf("error %v, want last_owner", err)
+		}
+	})
+}
+
+// interruptedFile calls a function before it is read for the second time.
+type interruptedFile struct {
+	*strings.Reader
+
+	happens func()
+}
+
+func (f *interruptedFile) Seek(offset int64, whence int) (int64, error) {
+	f.happens()
+	return f.Reader.Seek(offset, whence)
+}

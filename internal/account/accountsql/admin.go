@@ -114,16 +114,25 @@ func (t adminTx) assignable(ctx context.Context, p account.Assignment) (authz.Ro
 	return r, branches, err
 }
 
-// anotherOwner returns authz.ErrLastOwner if u is the only active owner.
-func (t adminTx) anotherOwner(ctx context.Context, u account.User) error {
-	if u.Role != authz.RoleOwner || u.Status != account.Active {
-		return nil
+// KeepOwner returns authz.ErrLastOwner if a change leaves no active owner: loses reports whether an account is no active
+// owner after the change. An installation without an active owner may stay without one. Hold the lock of the roles, so
+// that a concurrent change cannot take another owner.
+func KeepOwner(ctx context.Context, r sqldb.Reader, loses func(id int64) bool) error {
+	owners, err := activeOwners(ctx, r)
+	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, func(id int64) bool { return !loses(id) }) {
+		return err
 	}
-	n, err := sqldb.Scalar[int64](ctx, t.Tx, stmt("admin_owner_count"), u.ID)
-	if err == nil && n == 0 {
-		err = authz.ErrLastOwner
-	}
-	return err
+	return authz.ErrLastOwner
+}
+
+// activeOwners returns the ids of the owners who can log in.
+func activeOwners(ctx context.Context, r sqldb.Reader) ([]int64, error) {
+	return sqldb.Collect(ctx, r, sqldb.Value[int64], stmt("admin_owner_ids"))
+}
+
+// keepOwner returns authz.ErrLastOwner if u is the only active owner.
+func (t adminTx) keepOwner(ctx context.Context, u account.User) error {
+	return KeepOwner(ctx, t.Tx, func(id int64) bool { return id == u.ID })
 }
 
 // endAccess ends the sessions of an account and queues a revocation, which every process reads. The revocation names
@@ -223,7 +232,7 @@ func (s *UserAdmin) Assign(
 		// If two owners demote each other at once, the lock of the roles serializes them, and the second one is the
 		// last owner.
 		if r.Name != authz.RoleOwner {
-			if err := d.anotherOwner(ctx, before); err != nil {
+			if err := d.keepOwner(ctx, before); err != nil {
 				return err
 			}
 		}
@@ -255,7 +264,7 @@ func (s *UserAdmin) SetStatus(
 		before, action, from := u, audit.ActionUserEnabled, int64(0) // from 0: no session has to end
 		if to == account.Disabled {
 			action, from = audit.ActionUserDisabled, now.UnixMilli()
-			if err := d.anotherOwner(ctx, u); err != nil {
+			if err := d.keepOwner(ctx, u); err != nil {
 				return err
 			}
 		}

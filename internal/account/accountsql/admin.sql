@@ -24,11 +24,11 @@ SELECT COUNT(*) FROM branch WHERE id IN (SELECT b.id FROM @rows($1: id int) AS b
 -- name: admin_branch_put
 INSERT INTO user_branch (user_id, branch_id) SELECT $1, b.id FROM @rows($2: id int) AS b
 
--- name: admin_owner_count
-SELECT COUNT(*)
+-- name: admin_owner_ids
+SELECT u.id
 FROM app_user u
 JOIN role r ON r.id = u.role_id
-WHERE r.name = 'OWNER' AND u.status = 'ACTIVE' AND u.id <> $1
+WHERE r.name = 'OWNER' AND u.status = 'ACTIVE'
 
 -- name: admin_role_set
 UPDATE app_user SET role_id = $2, valid_from = $3, updated_at = $3, updated_by = $4, version = version + 1 WHERE id = $1

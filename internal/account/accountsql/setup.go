@@ -45,8 +45,8 @@ func (s *UserAdmin) HasOwner(ctx context.Context) (bool, error) {
 
 // noOwner reports whether no active owner exists.
 func noOwner(ctx context.Context, conn sqldb.Reader) (bool, error) {
-	n, err := sqldb.Scalar[int64](ctx, conn, stmt("admin_owner_count"), 0)
-	return n == 0, err
+	owners, err := activeOwners(ctx, conn)
+	return len(owners) == 0, err
 }
 
 // HasCode reports whether a set-up code was stored after a time.
