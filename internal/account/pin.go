@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"comanda/internal/audit"
 	"comanda/internal/authz"
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // A PIN is 4 to 8 digits. It is valid only on a device where a colleague is logged in. Four digits are the minimum,
@@ -41,10 +43,17 @@ var (
 
 // Colleague is a staff member with a PIN.
 type Colleague struct {
-	UserID  int64
-	Name    string
-	Role    string
-	Blocked bool // after MaxPinFailures; only of the actor who asks
+	UserID    int64
+	FirstName string
+	Surname   string
+	Login     string // username or e-mail address
+	Role      string
+	Blocked   bool // after MaxPinFailures; only of the actor who asks
+}
+
+// Name returns the name as readers of a language write it, or the login without one.
+func (c Colleague) Name(language string) string {
+	return cmp.Or(text.PersonName(language, c.FirstName, c.Surname), c.Login)
 }
 
 // PinStore stores PINs, normally accountsql.

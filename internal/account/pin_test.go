@@ -80,7 +80,7 @@ func TestTakeOver(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		f := newTablet(t, h)
 		all, err := f.Colleagues(t.Context(), f.at)
-		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != authz.RoleKitchen || all[0].Name == "" {
+		if err != nil || len(all) != 1 || all[0].UserID != f.cook.ID || all[0].Role != authz.RoleKitchen || all[0].Name("en") == "" {
 			t.Fatalf("Colleagues = %+v, %v, want the cook", all, err)
 		}
 		f.Clock.Advance(29 * time.Minute)

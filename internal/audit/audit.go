@@ -236,9 +236,10 @@ type Filter struct {
 // Reader reads the audit log, normally auditsql.
 type Reader interface {
 	Entries(ctx context.Context, f Filter) (page []Entry, total int64, err error)
-	// Names returns the current names of subjects and actors such as table:3 and user:7. A name in several languages
-	// is a JSON object by locale. Subjects without a name, or deleted ones, are missing.
-	Names(ctx context.Context, subjects []string) (map[string]string, error)
+	// Names returns the current names of subjects and actors such as table:3 and user:7. Names of people are in the order
+	// of language. A name in several languages is a JSON object by locale. Subjects without a name, or deleted ones, are
+	// missing.
+	Names(ctx context.Context, language string, subjects []string) (map[string]string, error)
 }
 
 // Visible returns the filter narrowed to what an actor may see: entries of the actor's branches. It returns ErrNoBranch

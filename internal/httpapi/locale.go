@@ -80,6 +80,14 @@ func shorten(tag string) string {
 	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
 }
 
+// Reader is embedded in the inputs of routes whose answers have names of people, see text.PersonName.
+type Reader struct {
+	AcceptLanguage string `header:"Accept-Language" doc:"Decides whether names of people begin with the family name."`
+}
+
+// Language returns the language in which the reader writes names.
+func (r Reader) Language() string { return Locale(r.AcceptLanguage, "en", "vi", "zh") }
+
 // Language is embedded in the inputs of routes with localized texts.
 type Language struct {
 	Locale         string `query:"locale" text:"exact" maxLength:"16" doc:"Takes precedence over Accept-Language."`

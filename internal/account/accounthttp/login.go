@@ -1,8 +1,10 @@
 package accounthttp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 
 	"comanda/internal/account"
 	"comanda/internal/authz"
@@ -177,12 +179,14 @@ type colleague struct {
 	IsBlocked bool   `json:"isBlocked" doc:"Too many wrong PINs. Only your own blocked PIN is listed."`
 }
 
-// colleagues returns all colleagues in one page: a branch has few.
-func (r *memberRoutes) colleagues(ctx context.Context, _ *struct{}) (httpapi.List[colleague], error) {
+// colleagues returns all colleagues by name in one page: a branch has few.
+func (r *memberRoutes) colleagues(ctx context.Context, in *httpapi.Reader) (httpapi.List[colleague], error) {
 	all, err := r.accounts.Colleagues(ctx, authz.ActorOf(ctx))
-	return httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
-		return colleague{httpapi.FormatID(c.UserID), c.Name, c.Role, c.Blocked}
-	}), err
+	list := httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
+		return colleague{httpapi.FormatID(c.UserID), c.Name(in.Language()), c.Role, c.Blocked}
+	})
+	slices.SortStableFunc(list.Items, func(a, b colleague) int { return cmp.Compare(a.Name, b.Name) })
+	return list, err
 }
 
 type takeOverIn struct {

@@ -198,7 +198,7 @@ func (s *Accounts) Colleagues(ctx context.Context, by authz.Actor) ([]account.Co
 	roles := map[string]int64{}
 	found, err := sqldb.Collect(ctx, s.db, func(r sqldb.Rows) (c account.Colleague, err error) {
 		var role, failures int64
-		err = r.Scan(&c.UserID, &c.Name, &c.Role, &role, &failures)
+		err = r.Scan(&c.UserID, &c.FirstName, &c.Surname, &c.Login, &c.Role, &role, &failures)
 		c.Blocked = failures >= account.MaxPinFailures
 		roles[c.Role] = role
 		return c, err

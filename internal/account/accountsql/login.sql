@@ -17,15 +17,14 @@ WHERE id = $1 AND status = 'PENDING'
 -- Leaves out administrators, also those who set a PIN before their promotion: a PIN is too weak for their rights. The
 -- actor's own PIN is listed also if it is blocked, so that they can set a new one or remove it. CROSS JOIN keeps SQLite
 -- from reading the accounts of all members.
-SELECT u.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, ''), r.name, r.id,
-  p.failures
+SELECT u.id, COALESCE(u.first_name, ''), COALESCE(u.surname, ''), COALESCE(u.username, u.email, ''), r.name, r.id, p.failures
 FROM user_pin p
 /*sqlite: CROSS*/ JOIN app_user u ON u.id = p.user_id
 JOIN role r ON r.id = u.role_id
 WHERE u.status = 'ACTIVE' AND (p.failures < $1 OR u.id = $4) AND r.name NOT IN ('OWNER', 'ADMIN', 'USER')
   AND ($2 = 1 OR EXISTS (
         SELECT 1 FROM @rows($3: id int) AS w /*sqlite: CROSS*/ JOIN user_branch b ON w.id = b.branch_id WHERE b.user_id = u.id))
-ORDER BY 2, u.id
+ORDER BY u.id
 
 -- name: pin_delete
 DELETE FROM user_pin WHERE user_id = $1

@@ -24,6 +24,7 @@ func Register(a *httpapi.API, log audit.Reader) {
 
 type auditIn struct {
 	httpapi.Paging
+	httpapi.Reader
 	Subject  string    `query:"subject" text:"line" maxLength:"100" doc:"Such as user:12 or table:3."`
 	Actor    string    `query:"actor" text:"line" maxLength:"100" doc:"Such as user:7, service or system."`
 	Action   string    `query:"action" text:"line" maxLength:"100" doc:"Such as refund_decided or quota_set."`
@@ -111,6 +112,6 @@ func (m *auditRoutes) entries(ctx context.Context, in *auditIn) (httpapi.Listed[
 		subjects = append(subjects, e.Actor, e.Subject)
 	}
 	slices.Sort(subjects)
-	names, err := m.log.Names(ctx, slices.Compact(subjects))
+	names, err := m.log.Names(ctx, in.Language(), slices.Compact(subjects))
 	return httpapi.ListedOf(in.Paging, page, total, func(e audit.Entry) entry { return entryOf(e, names) }), err
 }

@@ -2,6 +2,7 @@
 package auditsql
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"comanda/internal/audit"
 	"comanda/internal/sqldb"
+	"comanda/internal/text"
 )
 
 // Record appends entries to the audit log in the transaction of the change. It takes the log's lock, which is the
@@ -123,7 +125,7 @@ func (l *Log) Entries(ctx context.Context, f audit.Filter) ([]audit.Entry, int64
 }
 
 // Names implements audit.Reader.
-func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, error) {
+func (l *Log) Names(ctx context.Context, language string, subjects []string) (map[string]string, error) {
 	type ref struct {
 		kind, id string
 		num      int64
@@ -147,9 +149,9 @@ func (l *Log) Names(ctx context.Context, subjects []string) (map[string]string, 
 		Text("id", func(i int) string { return refs[i].id }).
 		Int("num", func(i int) int64 { return refs[i].num })
 	return names, sqldb.Each(ctx, l.db, func(r sqldb.Rows) error {
-		var kind, id, name string
-		err := r.Scan(&kind, &id, &name)
-		names[kind+":"+id] = name
+		var kind, id, name, given, family string
+		err := r.Scan(&kind, &id, &name, &given, &family)
+		names[kind+":"+id] = cmp.Or(text.PersonName(language, given, family), name)
 		return err
 	}, stmt("audit_names"), rows)
 }

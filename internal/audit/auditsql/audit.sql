@@ -39,32 +39,32 @@ SELECT seq, hash FROM audit_head WHERE id = 1 /*pg: FOR NO KEY UPDATE */
 
 -- name: audit_names
 -- Returns the current names of subjects. Deleted subjects and kinds that are not listed here have no row. A name in
--- several languages is a JSON object.
+-- several languages is a JSON object. An account also has the two parts of its name.
 WITH r AS (SELECT n.kind, n.id, n.num FROM @rows($1: kind text, id text, num int) AS n)
-SELECT r.kind, r.id, COALESCE(NULLIF(TRIM(COALESCE(u.first_name, '') || ' ' || COALESCE(u.surname, '')), ''), u.username, u.email, '')
+SELECT r.kind, r.id, COALESCE(u.username, u.email, ''), COALESCE(u.first_name, ''), COALESCE(u.surname, '')
 FROM r JOIN app_user u ON u.id = r.num WHERE r.kind = 'user'
 UNION ALL
-SELECT r.kind, r.id, x.name FROM r JOIN role x ON x.id = r.num WHERE r.kind = 'role'
+SELECT r.kind, r.id, x.name, '', '' FROM r JOIN role x ON x.id = r.num WHERE r.kind = 'role'
 UNION ALL
-SELECT r.kind, r.id, x.name FROM r JOIN branch x ON x.id = r.num WHERE r.kind = 'branch'
+SELECT r.kind, r.id, x.name, '', '' FROM r JOIN branch x ON x.id = r.num WHERE r.kind = 'branch'
 UNION ALL
-SELECT r.kind, r.id, x.label FROM r JOIN dining_table x ON x.id = r.num WHERE r.kind = 'table'
+SELECT r.kind, r.id, x.label, '', '' FROM r JOIN dining_table x ON x.id = r.num WHERE r.kind = 'table'
 UNION ALL
-SELECT r.kind, r.id, x.name FROM r JOIN menu x ON x.id = r.num WHERE r.kind = 'menu'
+SELECT r.kind, r.id, x.name, '', '' FROM r JOIN menu x ON x.id = r.num WHERE r.kind = 'menu'
 UNION ALL
-SELECT r.kind, r.id, x.name FROM r JOIN menu_version v ON v.id = r.num JOIN menu x ON x.id = v.menu_id WHERE r.kind = 'menuVersion'
+SELECT r.kind, r.id, x.name, '', '' FROM r JOIN menu_version v ON v.id = r.num JOIN menu x ON x.id = v.menu_id WHERE r.kind = 'menuVersion'
 UNION ALL
-SELECT r.kind, r.id, x.names FROM r JOIN menu_item i ON i.id = r.num JOIN dish x ON x.id = i.dish_id WHERE r.kind = 'menuItem'
+SELECT r.kind, r.id, x.names, '', '' FROM r JOIN menu_item i ON i.id = r.num JOIN dish x ON x.id = i.dish_id WHERE r.kind = 'menuItem'
 UNION ALL
-SELECT r.kind, r.id, x.names FROM r JOIN option_choice x ON x.id = r.num WHERE r.kind = 'option'
+SELECT r.kind, r.id, x.names, '', '' FROM r JOIN option_choice x ON x.id = r.num WHERE r.kind = 'option'
 UNION ALL
-SELECT r.kind, r.id, x.names FROM r JOIN option_group x ON x.id = r.num WHERE r.kind = 'optionGroup'
+SELECT r.kind, r.id, x.names, '', '' FROM r JOIN option_group x ON x.id = r.num WHERE r.kind = 'optionGroup'
 UNION ALL
-SELECT r.kind, r.id, x.names FROM r JOIN dish x ON x.id = r.num WHERE r.kind = 'dish'
+SELECT r.kind, r.id, x.names, '', '' FROM r JOIN dish x ON x.id = r.num WHERE r.kind = 'dish'
 UNION ALL
-SELECT r.kind, r.id, x.names FROM r JOIN category x ON x.id = r.num WHERE r.kind = 'category'
+SELECT r.kind, r.id, x.names, '', '' FROM r JOIN category x ON x.id = r.num WHERE r.kind = 'category'
 UNION ALL
-SELECT r.kind, r.id, x.label FROM r JOIN visit v ON v.id = r.id JOIN dining_table x ON x.id = v.table_id WHERE r.kind = 'visit'
+SELECT r.kind, r.id, x.label, '', '' FROM r JOIN visit v ON v.id = r.id JOIN dining_table x ON x.id = v.table_id WHERE r.kind = 'visit'
 
 -- name: audit_walk
 SELECT @audit_columns

@@ -189,12 +189,14 @@ func TestNames(t *testing.T) {
 		for _, q := range []string{"branch", "table", "role", "user"} {
 			testenv.Must(db.Exec(t.Context(), named.Must(q)))(t)
 		}
-		got := testenv.Must(NewLog(db).Names(t.Context(), []string{
-			"branch:901", "table:902", "user:903", "user:904", "table:903", "branch:x", "settings:house", "system", "visit:v",
-		}))(t)
-		want := map[string]string{"branch:901": "Quán Hoa", "table:902": "T1", "user:903": "Lan Nguyễn"}
-		if !maps.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
+		for language, lan := range map[string]string{"en": "Lan Nguyễn", "vi": "Nguyễn Lan"} {
+			got := testenv.Must(NewLog(db).Names(t.Context(), language, []string{
+				"branch:901", "table:902", "user:903", "user:904", "table:903", "branch:x", "settings:house", "system", "visit:v",
+			}))(t)
+			want := map[string]string{"branch:901": "Quán Hoa", "table:902": "T1", "user:903": lan}
+			if !maps.Equal(got, want) {
+				t.Errorf("names in %s = %v, want %v", language, got, want)
+			}
 		}
 	})
 }

@@ -8316,7 +8316,10 @@ export interface operations {
                 /** @description Exclusive. */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Decides whether names of people begin with the family name. */
+                "Accept-Language"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -14542,7 +14545,10 @@ export interface operations {
     "pin-colleagues": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Decides whether names of people begin with the family name. */
+                "Accept-Language"?: string;
+            };
             path?: never;
             cookie?: never;
         };
