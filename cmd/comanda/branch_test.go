@@ -32,9 +32,9 @@ func TestPrintBranches(t *testing.T) {
 func TestReadHours_problems(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hours.json")
 	for text, want := range map[string]string{
-		`{"weekly":{"fri":"x"}}`: "weekly has a value of the wrong form (string)",
-		`[]`:                     "the whole has a value of the wrong form (array)", `{"wekly":{}}`: `unknown field "wekly"`,
-		`null`: "has null instead of opening hours", `{"weekly":{}} {"weekly":{}}`: "has more than one JSON value",
+		`{"weekly":{"fri":"x"}}`: "a list is expected in weekly, not string",
+		`[]`:                     "an object is expected, not array", `{"wekly":{}}`: `unknown field "wekly"`,
+		`null`: "has null instead of opening hours", `{"weekly":{}} {"weekly":{}}`: "there is more than one value",
 		``: "is empty", strings.Repeat(" ", maxHoursFile+1) + "{}": "has more than 1048576 bytes",
 	} {
 		testenv.NoError(t, os.WriteFile(file, []byte(text), 0o600))

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+
+	"comanda/internal/strictjson"
 )
 
 // readLimited reads a file and one byte more than the limit, so that a longer file is detected.
@@ -25,27 +22,14 @@ func readLimited(file string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// decodeJSON decodes one JSON value of at most limit bytes. Unknown fields are refused, as over HTTP: a misspelt one would
-// be lost. Errors begin with the name of the input; command is the one whose help shows the form.
+// decodeJSON decodes one JSON value of at most limit bytes strictly. Errors begin with the name of the input; command is the
+// one whose help shows the form.
 func decodeJSON(raw []byte, limit int, name, command string, into any) error {
 	if len(raw) > limit {
 		return fmt.Errorf("%s has more than %d bytes", name, limit)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s is empty", name)
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text names types of Go
-		return fmt.Errorf("%s: %s has a value of the wrong form (%s); %s --help shows the form",
-			name, cmp.Or(wrong.Field, "the whole"), wrong.Value, command)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "json: ")) //nolint:err113 // for people
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s has more than one JSON value", name)
+	if err := strictjson.Decode(raw, into); err != nil {
+		return fmt.Errorf("%s: %w; %s --help shows the form", name, err, command)
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ func TestGroup_unknown_command(t *testing.T) {
 func TestPrice_wrong_form(t *testing.T) {
 	const bill = `{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","lines":[{"qty":"2"}]}`
 	for name, c := range map[string]struct{ in, want string }{
-		"allocate": {`{"total":1e3,"weights":[1]}`, "the input: total has a value of the wrong form (number 1e3); comanda price allocate --help"},
-		"quote":    {bill, "the input: lines.qty has a value of the wrong form (string); comanda price quote --help"},
+		"allocate": {`{"total":1e3,"weights":[1]}`, "the input: a whole number is expected in total, not number 1e3; comanda price allocate --help"},
+		"quote":    {bill, "the input: a whole number is expected in lines.qty, not string; comanda price quote --help"},
 	} {
-		for in, want := range map[string]string{c.in: c.want, `[]`: "the input: the whole has a value of the wrong form (array)"} {
+		for in, want := range map[string]string{c.in: c.want, `[]`: "the input: an object is expected, not array; "} {
 			root := newRoot()
 			root.SetArgs([]string{"price", name})
 			root.SetIn(strings.NewReader(in))

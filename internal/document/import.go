@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"comanda/internal/fault"
 	"comanda/internal/seq"
+	"comanda/internal/strictjson"
 )
 
 // OnConflict is what an import does with a line whose id, or one of whose unique values, exists.
@@ -378,7 +378,7 @@ var errExportOnly = errors.New("orders are not imported; they come back with a b
 // parseLine parses a line strictly: no unknown fields, none missing, every value of its kind.
 func parseLine(text []byte) (*Entity, Record, error) {
 	var l exportLine
-	if err := decodeStrict(text, &l); err != nil {
+	if err := strictjson.Decode(text, &l); err != nil {
 		return nil, Record{}, err
 	}
 	e := ByName(l.Entity)
@@ -390,24 +390,4 @@ func parseLine(text []byte) (*Entity, Record, error) {
 	}
 	r, err := e.parse(l)
 	return e, r, err
-}
-
-// decodeStrict refuses unknown fields: a misspelt one would be lost silently.
-func decodeStrict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // its text names types of Go
-		if wrong.Field == "" {
-			return errors.New("a line is an object as comanda export writes it, not " + wrong.Value)
-		}
-		return fmt.Errorf("%s must be a text, not %s", wrong.Field, wrong.Value)
-	}
-	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if d.More() {
-		return errors.New("there is more than one value")
-	}
-	return nil
 }

@@ -21,8 +21,6 @@ const (
 	maxHistoryLines = stock.MaxLines
 	maxHistoryQty   = 10_000
 
-	byteOrderMark = "\ufeff"
-
 	// HistoryDigest is the digest of imported orders. No request has it, because digests of requests are hashes.
 	HistoryDigest = "imported"
 
@@ -125,7 +123,7 @@ func (im *HistoryImport) pass(
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
-		o, err := p.parse(ctx, bytes.TrimPrefix(in.Bytes(), []byte(byteOrderMark))) // which some programs write into UTF-8
+		o, err := p.parse(ctx, in.Bytes())
 		if err == nil {
 			err = p.unique(o, n)
 		}

@@ -1,16 +1,12 @@
 package ordering
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"comanda/internal/account"
@@ -18,6 +14,7 @@ import (
 	"comanda/internal/money"
 	"comanda/internal/payment"
 	"comanda/internal/stock"
+	"comanda/internal/strictjson"
 	"comanda/internal/text"
 	"comanda/internal/uid"
 )
@@ -58,16 +55,11 @@ type historyItem struct {
 // historyID are the ids of other systems that are accepted.
 var historyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// parse returns the order of a line. Unknown fields are refused: a misspelt one would be lost.
+// parse returns the order of a line.
 func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 	var h historyOrder
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&h); err != nil {
-		return nil, jsonError(err)
-	}
-	if d.More() {
-		return nil, errors.New("there is more than one value")
+	if err := strictjson.Decode(line, &h); err != nil {
+		return nil, err
 	}
 	if !historyID.MatchString(h.ID) {
 		return nil, errors.New("the id has 1 to 64 of the characters A-Z a-z 0-9 . _ -")
@@ -93,33 +85,6 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 		}
 	}
 	return o, nil
-}
-
-// jsonError returns what is wrong with the JSON of a line in terms of the file. The decoder's texts name Go types.
-func jsonError(err error) error {
-	const form = "a time like 2025-11-03T11:20:00+07:00"
-	if at, ok := errors.AsType[*time.ParseError](err); ok {
-		return fmt.Errorf("%q is not %s", strings.Trim(at.Value, `"`), form)
-	}
-	if strings.HasPrefix(err.Error(), "Time.UnmarshalJSON") { // the package has no type of error for it
-		return errors.New("createdAt, paidAt and endedAt must each be " + form)
-	}
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if wrong.Field == "" {
-		return fmt.Errorf("an order is a JSON object, not %s", wrong.Value)
-	}
-	want := "a text"
-	switch wrong.Type.Kind() {
-	case reflect.Int64:
-		want = "a whole number"
-	case reflect.Slice, reflect.Struct:
-		want = "as in the example of --help"
-	default:
-	}
-	return fmt.Errorf("%s must be %s, not %s", wrong.Field, want, wrong.Value)
 }
 
 // branch returns a branch by its id in the file. It keeps found ones, because a file has many orders of few branches.
