@@ -440,7 +440,7 @@ func SettingsMarkdown() string {
 		}
 		help := s.Help
 		if s.house {
-			help += " *house*"
+			help += " *console*"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, help)
 	}

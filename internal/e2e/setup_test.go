@@ -45,7 +45,7 @@ people:
   - {email: anh@house.example, name: Anh, role: cashier, branches: [Quán Hoa], password: {file: anh.txt}}
 `
 
-// A setup file turns an empty folder into a restaurant that takes an order. Applied again, it changes nothing. An
+// A set-up file turns an empty folder into a restaurant that takes an order. Applied again, it changes nothing. An
 // edited file changes only what differs, and an invalid file changes nothing.
 func TestSetupFile(t *testing.T) {
 	onInstallations(t, func(t *testing.T, k kind) {
@@ -91,7 +91,7 @@ func TestSetupFile(t *testing.T) {
 	}, embedded, servers)
 }
 
-// applyChanges applies a setup file with differences, and one with mistakes.
+// applyChanges applies a set-up file with differences, and one with mistakes.
 func (s *installation) applyChanges(house string, setUp func(want string, args ...string)) {
 	s.t.Helper()
 	write := func(replaced ...string) {

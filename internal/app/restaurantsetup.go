@@ -19,16 +19,16 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// HouseSetup is the input of SetUpHouse.
-type HouseSetup struct {
+// RestaurantSetup is the input of SetUpRestaurant.
+type RestaurantSetup struct {
 	File     []byte
 	Dir      string                 // the file's directory; other files that it names are relative to it
 	Password func() (string, error) // the owner's password, if the file does not say where to read it
 	DryRun   bool
 }
 
-// HouseStep is one change that the set-up makes, or would make. Each step is a transaction of its own.
-type HouseStep struct {
+// SetupStep is one change that the set-up makes, or would make. Each step is a transaction of its own.
+type SetupStep struct {
 	Kind   string `json:"kind"`   // owner, settings, branch, tables, menu or person
 	Name   string `json:"name"`   // such as the name of the branch
 	Action string `json:"action"` // create, change or keep
@@ -44,11 +44,11 @@ const (
 	stepKeep   = "keep"
 )
 
-// HouseSetupResult is what SetUpHouse did. With problems it has done nothing.
-type HouseSetupResult struct {
+// RestaurantSetupResult is the result of SetUpRestaurant. If it has problems, nothing was changed.
+type RestaurantSetupResult struct {
 	DryRun   bool           `json:"dryRun"`
-	Steps    []HouseStep    `json:"steps"`
-	Problems []HouseProblem `json:"problems"`
+	Steps    []SetupStep    `json:"steps"`
+	Problems []SetupProblem `json:"problems"`
 }
 
 // usualSeats is the number of seats of a table for which the file states none.
@@ -68,11 +68,11 @@ func detail(err error) string {
 	return err.Error()
 }
 
-// SetUpHouse applies a house file to an installation. It changes nothing that the file does not mention. The whole
+// SetUpRestaurant applies a set-up file to an installation. It changes nothing that the file does not mention. The whole
 // file is checked before the first change. It migrates an empty database; a dry run uses a temporary one instead.
-func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, error) {
-	result := HouseSetupResult{DryRun: s.DryRun, Steps: []HouseStep{}, Problems: []HouseProblem{}}
-	h := parseHouse(s.File, s.Dir)
+func SetUpRestaurant(ctx context.Context, c Config, s RestaurantSetup) (RestaurantSetupResult, error) {
+	result := RestaurantSetupResult{DryRun: s.DryRun, Steps: []SetupStep{}, Problems: []SetupProblem{}}
+	h := parseSetup(s.File, s.Dir)
 	if len(h.problems) > 0 {
 		result.Problems = h.problems
 		return result, nil
@@ -82,8 +82,8 @@ func SetUpHouse(ctx context.Context, c Config, s HouseSetup) (HouseSetupResult, 
 		return result, err
 	}
 	defer done()
-	return WithCore(ctx, c, func(k *Core) (HouseSetupResult, error) {
-		p := &houseSetup{Core: k, parsedHouse: h, ids: map[string]int64{}, password: s.Password}
+	return WithCore(ctx, c, func(k *Core) (RestaurantSetupResult, error) {
+		p := &restaurantSetup{Core: k, parsedSetup: h, ids: map[string]int64{}, password: s.Password}
 		if err := p.plan(ctx); err != nil || len(p.problems) > 0 {
 			result.Problems = append(result.Problems, p.problems...)
 			return result, err
@@ -155,20 +155,20 @@ func (c Config) isEmpty(ctx context.Context, dryRun bool) (bool, error) {
 	return len(roles) == 0, err
 }
 
-// houseSetup plans and runs the steps of a house file.
-type houseSetup struct {
+// restaurantSetup plans and runs the steps of a set-up file.
+type restaurantSetup struct {
 	*Core
-	*parsedHouse
+	*parsedSetup
 
-	steps    []HouseStep
+	steps    []SetupStep
 	ids      map[string]int64 // branch ids by name, known when their step has run
 	password func() (string, error)
 }
 
-func (p *houseSetup) add(s HouseStep) { p.steps = append(p.steps, s) }
+func (p *restaurantSetup) add(s SetupStep) { p.steps = append(p.steps, s) }
 
 // plan compares the file with the installation. It writes nothing.
-func (p *houseSetup) plan(ctx context.Context) error {
+func (p *restaurantSetup) plan(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{p.planOwner, p.planSettings, p.planBranches, p.planPeople} {
 		if err := step(ctx); err != nil {
 			return err
@@ -179,14 +179,14 @@ func (p *houseSetup) plan(ctx context.Context) error {
 
 // planSettings plans the settings of the file. It checks them together with the stored ones, because some are valid only
 // in combination. If any has a problem, it plans none.
-func (p *houseSetup) planSettings(ctx context.Context) error {
+func (p *restaurantSetup) planSettings(ctx context.Context) error {
 	v, err := p.Settings.Load(ctx)
 	if err != nil {
 		return err
 	}
 	changes, before := map[string]*string{}, len(p.problems)
-	for _, name := range slices.Sorted(maps.Keys(p.parsedHouse.Settings)) {
-		source := p.parsedHouse.Settings[name]
+	for _, name := range slices.Sorted(maps.Keys(p.parsedSetup.Settings)) {
+		source := p.parsedSetup.Settings[name]
 		i := slices.IndexFunc(variables, func(s setting) bool { return s.house && s.houseName() == name })
 		switch {
 		case i < 0:
@@ -210,7 +210,7 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 		v.ByName[name] = value
 		v.Unreadable = slices.DeleteFunc(v.Unreadable, func(n string) bool { return n == name })
 	}
-	if len(p.problems) > before || len(p.parsedHouse.Settings) == 0 {
+	if len(p.problems) > before || len(p.parsedSetup.Settings) == 0 {
 		return nil
 	}
 	if err := p.Settings.Check(v); err != nil {
@@ -224,18 +224,18 @@ func (p *houseSetup) planSettings(ctx context.Context) error {
 		return nil
 	}
 	if len(changes) == 0 {
-		p.add(HouseStep{"settings", "", stepKeep, "", nil})
+		p.add(SetupStep{"settings", "", stepKeep, "", nil})
 		return nil
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(changes)), ", ")
-	p.add(HouseStep{"settings", names, stepChange, "", func(ctx context.Context) error {
+	p.add(SetupStep{"settings", names, stepChange, "", func(ctx context.Context) error {
 		return p.Settings.Change(ctx, authz.System(), changes)
 	}})
 	return nil
 }
 
 // planOwner plans the owner. A new installation needs one: without one, no account could add the others.
-func (p *houseSetup) planOwner(ctx context.Context) error {
+func (p *restaurantSetup) planOwner(ctx context.Context) error {
 	needed, err := p.Setup.Needed(ctx)
 	switch {
 	case err != nil:
@@ -253,7 +253,7 @@ func (p *houseSetup) planOwner(ctx context.Context) error {
 }
 
 // planPeople plans the accounts of the staff. Addresses are compared without case, as logins are.
-func (p *houseSetup) planPeople(ctx context.Context) error {
+func (p *restaurantSetup) planPeople(ctx context.Context) error {
 	seen := map[string]bool{}
 	if p.Owner != nil {
 		seen[strings.ToLower(p.Owner.Email)] = true
@@ -273,7 +273,7 @@ func (p *houseSetup) planPeople(ctx context.Context) error {
 }
 
 // planPerson plans an account. An existing account keeps its password: a file must not reset it.
-func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind string, path []any) error {
+func (p *restaurantSetup) planPerson(ctx context.Context, person setupPerson, kind string, path []any) error {
 	at := func(field string) []any { return append(slices.Clone(path), field) }
 	email, ok := account.NormalizeEmail(person.Email)
 	if !ok {
@@ -295,7 +295,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 		p.wrong("Owners, administrators and members have no branches; all others need at least one.", at("branches")...)
 	}
 	for j, name := range person.Branches {
-		if !slices.ContainsFunc(p.parsedHouse.Branches, func(b houseBranch) bool { return b.Name == name }) {
+		if !slices.ContainsFunc(p.parsedSetup.Branches, func(b setupBranch) bool { return b.Name == name }) {
 			p.wrong(fmt.Sprintf("The file has no branch %q.", name), append(at("branches"), j)...)
 		}
 	}
@@ -329,7 +329,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 		p.wrong(detail(err), at("password")...)
 		return nil
 	}
-	p.add(HouseStep{kind, email, stepCreate, role.Name, func(ctx context.Context) error {
+	p.add(SetupStep{kind, email, stepCreate, role.Name, func(ctx context.Context) error {
 		n := account.NewUser{Profile: profile, Password: password}
 		_, err := p.Administration.CreateUser(ctx, authz.System(), n, p.assignment(role, person))
 		return err
@@ -339,7 +339,7 @@ func (p *houseSetup) planPerson(ctx context.Context, person housePerson, kind st
 
 // assignment returns the role and the branches of a person as they are stored, so that they can be compared. Branches that
 // do not exist yet have the id 0.
-func (p *houseSetup) assignment(role authz.Role, person housePerson) account.Assignment {
+func (p *restaurantSetup) assignment(role authz.Role, person setupPerson) account.Assignment {
 	ids := make([]int64, len(person.Branches))
 	for i, name := range person.Branches {
 		ids[i] = p.ids[strings.TrimSpace(name)]
@@ -348,8 +348,8 @@ func (p *houseSetup) assignment(role authz.Role, person housePerson) account.Ass
 }
 
 // changePerson plans the changes of an existing account. It may change a role, but never that of the owner.
-func (p *houseSetup) changePerson(
-	u account.User, person housePerson, profile account.Profile, role authz.Role, kind string,
+func (p *restaurantSetup) changePerson(
+	u account.User, person setupPerson, profile account.Profile, role authz.Role, kind string,
 ) {
 	if kind == "owner" && u.Role != role.Name {
 		p.wrong("This address belongs to an account that is not an owner.", "owner", "email")
@@ -359,10 +359,10 @@ func (p *houseSetup) changePerson(
 	moved := u.RoleID != role.ID ||
 		!slices.Equal(p.assignment(role, person).Branches, slices.Sorted(slices.Values(u.Branches)))
 	if !renamed && !moved {
-		p.add(HouseStep{kind, u.Email, stepKeep, role.Name, nil})
+		p.add(SetupStep{kind, u.Email, stepKeep, role.Name, nil})
 		return
 	}
-	p.add(HouseStep{kind, u.Email, stepChange, role.Name, func(ctx context.Context) error {
+	p.add(SetupStep{kind, u.Email, stepChange, role.Name, func(ctx context.Context) error {
 		if renamed {
 			changes := account.ProfileChanges{FirstName: &profile.FirstName}
 			if _, err := p.Administration.UpdateUser(ctx, authz.System(), u.ID, changes); err != nil {

@@ -10,8 +10,8 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Every mistake in a setup file is reported with its line and field, and nothing is created.
-func TestSetUpHouse_problems(t *testing.T) {
+// Every mistake in a set-up file is reported with its line and field, and nothing is created.
+func TestSetUpRestaurant_problems(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"", "0 : the file is empty"},
 		{"owner: [", "1 : did not find expected node content"},
@@ -94,7 +94,7 @@ people:
 			testenv.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 		config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(dir, "data")}, nil, "", nil))(t)
-		r, err := SetUpHouse(t.Context(), config, HouseSetup{File: []byte(c.file), Dir: dir, DryRun: true})
+		r, err := SetUpRestaurant(t.Context(), config, RestaurantSetup{File: []byte(c.file), Dir: dir, DryRun: true})
 		if err != nil || len(r.Steps) > 0 {
 			t.Fatalf("dry run = %+v, %v, want problems and no steps", r, err)
 		}
@@ -116,9 +116,9 @@ people:
 }
 
 // A second run of a file keeps everybody, also those whose branches are listed twice: a change would end their sessions.
-func TestSetUpHouse_again(t *testing.T) {
+func TestSetUpRestaurant_again(t *testing.T) {
 	config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(t.TempDir(), "data")}, nil, "", nil))(t)
-	setup := HouseSetup{Dir: t.TempDir(), File: []byte(`owner: {email: a@b.example}
+	setup := RestaurantSetup{Dir: t.TempDir(), File: []byte(`owner: {email: a@b.example}
 branches:
   - {name: A, country: DE, locales: [de], timezone: Europe/Berlin}
   - {name: B, country: DE, locales: [de], timezone: Europe/Berlin}
@@ -128,7 +128,7 @@ people:
   - {email: e@b.example, role: admin}
 `), Password: func() (string, error) { return "a long enough password", nil }}
 	for run, want := range []string{stepCreate, stepKeep} {
-		r, err := SetUpHouse(t.Context(), config, setup)
+		r, err := SetUpRestaurant(t.Context(), config, setup)
 		if err != nil || len(r.Problems) > 0 || len(r.Steps) != 6 {
 			t.Fatalf("run %d: %+v, %v", run, r, err)
 		}

@@ -20,18 +20,18 @@ import (
 	"comanda/internal/visit"
 )
 
-// maxHouseFile limits a house file and the secrets that it names, in bytes.
-const maxHouseFile = 1 << 20
+// maxSetupFile limits a set-up file and the secrets that it names, in bytes.
+const maxSetupFile = 1 << 20
 
-// HouseProblem is a mistake in a house file.
-type HouseProblem struct {
+// SetupProblem is a mistake in a set-up file.
+type SetupProblem struct {
 	Line    int    `json:"line"`  // 0: the whole file
 	Field   string `json:"field"` // such as branches[0].country
 	Message string `json:"message"`
 }
 
 // String returns the problem as a line of text.
-func (p HouseProblem) String() string {
+func (p SetupProblem) String() string {
 	var at []string
 	if p.Line > 0 {
 		at = append(at, "line "+strconv.Itoa(p.Line))
@@ -45,15 +45,15 @@ func (p HouseProblem) String() string {
 	return strings.Join(at, ", ") + ": " + p.Message
 }
 
-// houseFile is the content of the file that comanda setup reads.
-type houseFile struct {
-	Owner    *housePerson          `yaml:"owner"`
+// setupFile is the content of the file that comanda setup reads.
+type setupFile struct {
+	Owner    *setupPerson          `yaml:"owner"`
 	Settings map[string]textSource `yaml:"settings"`
-	Branches []houseBranch         `yaml:"branches"`
-	People   []housePerson         `yaml:"people"`
+	Branches []setupBranch         `yaml:"branches"`
+	People   []setupPerson         `yaml:"people"`
 }
 
-type houseBranch struct {
+type setupBranch struct {
 	Name     string   `yaml:"name"`
 	Country  string   `yaml:"country"`
 	Currency string   `yaml:"currency"`
@@ -65,15 +65,15 @@ type houseBranch struct {
 		Seats   *int   `yaml:"seats"`
 		Section string `yaml:"section"`
 	} `yaml:"tables"`
-	Menu *houseMenu `yaml:"menu"`
+	Menu *setupMenu `yaml:"menu"`
 }
 
-type houseMenu struct {
+type setupMenu struct {
 	Template string `yaml:"template"`
 	File     string `yaml:"file"`
 }
 
-type housePerson struct {
+type setupPerson struct {
 	Email    string      `yaml:"email"`
 	Name     string      `yaml:"name"`
 	Role     string      `yaml:"role"`
@@ -81,7 +81,7 @@ type housePerson struct {
 	Password *textSource `yaml:"password"`
 }
 
-// textSource is a text, or the place to read it from. A secret must not be written in the house file itself.
+// textSource is a text, or the place to read it from. A secret must not be written in the set-up file itself.
 type textSource struct{ Text, File, Env string }
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -104,11 +104,11 @@ func (s *textSource) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// read returns the text. Files are relative to the folder of the house file.
+// read returns the text. Files are relative to the folder of the set-up file.
 func (s textSource) read(dir string) (string, error) {
 	switch {
 	case s.File != "":
-		raw, err := readHouse(dir, s.File, maxHouseFile)
+		raw, err := readNamedFile(dir, s.File, maxSetupFile)
 		return strings.TrimRight(string(raw), "\r\n"), err
 	case s.Env != "":
 		v, ok := os.LookupEnv(s.Env)
@@ -120,7 +120,8 @@ func (s textSource) read(dir string) (string, error) {
 	return s.Text, nil
 }
 
-func readHouse(dir, name string, limit int64) ([]byte, error) {
+// readNamedFile reads a file that the set-up file names, relative to dir.
+func readNamedFile(dir, name string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
@@ -136,29 +137,29 @@ func readHouse(dir, name string, limit int64) ([]byte, error) {
 	return raw, err
 }
 
-// parsedHouse is a house file with the problems found so far.
-type parsedHouse struct {
-	houseFile
+// parsedSetup is a set-up file with the problems found so far.
+type parsedSetup struct {
+	setupFile
 
 	dir      string
 	root     yaml.Node
-	problems []HouseProblem
+	problems []SetupProblem
 	within   map[*yaml.Node]bool // anchors that check is in by an alias
 }
 
-// parseHouse parses a house file. All fields are checked before they are decoded, because the decoder's errors are about
+// parseSetup parses a set-up file. All fields are checked before they are decoded, because the decoder's errors are about
 // types of Go, and it would ignore the fraction of a number. Unknown fields are reported, because a misspelt field would be
 // ignored without notice.
-func parseHouse(raw []byte, dir string) *parsedHouse {
-	h := &parsedHouse{dir: dir, within: map[*yaml.Node]bool{}}
+func parseSetup(raw []byte, dir string) *parsedSetup {
+	h := &parsedSetup{dir: dir, within: map[*yaml.Node]bool{}}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	err := d.Decode(&h.root)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the file is empty")
 	}
 	if err == nil {
-		h.check(h.root.Content[0], reflect.TypeFor[houseFile]())
-		if err = h.root.Decode(&h.houseFile); len(h.problems) > 0 {
+		h.check(h.root.Content[0], reflect.TypeFor[setupFile]())
+		if err = h.root.Decode(&h.setupFile); len(h.problems) > 0 {
 			err = nil // the same again
 		}
 	}
@@ -168,7 +169,7 @@ func parseHouse(raw []byte, dir string) *parsedHouse {
 	}
 	var second yaml.Node // an empty one, as of a file that ends with ---, has only null
 	if d.Decode(&second) == nil && second.Content[0].Tag != "!!null" {
-		h.problems = append(h.problems, HouseProblem{
+		h.problems = append(h.problems, SetupProblem{
 			Line: second.Line, Message: "The file has a second document. Write everything before the line with ---.",
 		})
 	}
@@ -179,8 +180,8 @@ func parseHouse(raw []byte, dir string) *parsedHouse {
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
 // yamlProblem returns an error of the parser.
-func yamlProblem(s string) HouseProblem {
-	p := HouseProblem{Message: strings.TrimPrefix(s, "yaml: ")}
+func yamlProblem(s string) SetupProblem {
+	p := SetupProblem{Message: strings.TrimPrefix(s, "yaml: ")}
 	if m := yamlLine.FindStringSubmatch(p.Message); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		p.Message = strings.TrimPrefix(p.Message, m[0])
@@ -190,7 +191,7 @@ func yamlProblem(s string) HouseProblem {
 
 // check adds a problem for each value below n that a field of type t, at the path, cannot have. A value may be empty, and
 // then counts as missing. The decoder refuses an anchor that contains itself; here it is followed once.
-func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
+func (h *parsedSetup) check(n *yaml.Node, t reflect.Type, path ...any) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 		if h.within[n] {
@@ -231,7 +232,7 @@ func (h *parsedHouse) check(n *yaml.Node, t reflect.Type, path ...any) {
 
 // checkFields checks the entries of a mapping against the fields of a struct, or the values of a map. Those of a merged
 // mapping (<<) count as its own.
-func (h *parsedHouse) checkFields(n *yaml.Node, t reflect.Type, path []any) {
+func (h *parsedSetup) checkFields(n *yaml.Node, t reflect.Type, path []any) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -256,7 +257,7 @@ func (h *parsedHouse) checkFields(n *yaml.Node, t reflect.Type, path []any) {
 	}
 }
 
-// fieldNames returns the names of a struct's fields in a house file.
+// fieldNames returns the names of a struct's fields in a set-up file.
 func fieldNames(t reflect.Type) []string {
 	names := make([]string, t.NumField())
 	for i := range names {
@@ -266,7 +267,7 @@ func fieldNames(t reflect.Type) []string {
 }
 
 // expected adds a problem of a value of another form than its field needs.
-func (h *parsedHouse) expected(form string, n *yaml.Node, path []any) {
+func (h *parsedSetup) expected(form string, n *yaml.Node, path []any) {
 	found := strconv.Quote(n.Value)
 	switch n.Kind {
 	case yaml.SequenceNode:
@@ -278,14 +279,14 @@ func (h *parsedHouse) expected(form string, n *yaml.Node, path []any) {
 }
 
 // wrongAt adds a problem of a field at a line.
-func (h *parsedHouse) wrongAt(line int, message string, path []any) {
+func (h *parsedSetup) wrongAt(line int, message string, path []any) {
 	h.wrong(message, path...)
 	h.problems[len(h.problems)-1].Line = line
 }
 
 // wrong adds a problem of a field: names and indexes from the root.
-func (h *parsedHouse) wrong(message string, path ...any) {
-	p := HouseProblem{Message: message}
+func (h *parsedSetup) wrong(message string, path ...any) {
+	p := SetupProblem{Message: message}
 	n := &h.root
 	if n.Kind == yaml.DocumentNode {
 		n = n.Content[0]
@@ -328,7 +329,7 @@ func entry(n *yaml.Node, key string) *yaml.Node {
 
 // request returns the request that creates a branch. Its idempotency key makes two commands at once create the branch
 // once.
-func (b houseBranch) request() catalog.NewBranchRequest {
+func (b setupBranch) request() catalog.NewBranchRequest {
 	r := catalog.NewBranchRequest{
 		Name: strings.TrimSpace(b.Name), Country: catalog.Country(b.Country), Currency: money.Currency(b.Currency),
 		Timezone: b.Timezone, DayStart: b.DayStart, ClientTxnID: setupKey(b.Name),
@@ -340,7 +341,7 @@ func (b houseBranch) request() catalog.NewBranchRequest {
 }
 
 // tables returns the labels of a branch's tables and the properties of each table.
-func (h *parsedHouse) tables(i int) (labels []string, like map[string]visit.Table) {
+func (h *parsedSetup) tables(i int) (labels []string, like map[string]visit.Table) {
 	like = map[string]visit.Table{}
 	for j, t := range h.Branches[i].Tables {
 		expanded, err := visit.ParseLabels(t.Labels)

@@ -20,14 +20,14 @@ import (
 
 // planBranches plans the branches of the file, each with its tables and its menu. A branch is known by its name, because
 // the file has no ids. Branches that the file does not list stay as they are.
-func (p *houseSetup) planBranches(ctx context.Context) error {
+func (p *restaurantSetup) planBranches(ctx context.Context) error {
 	all, err := p.Branches.Branches(ctx, authz.System())
 	if err != nil {
 		return err
 	}
 	seen := map[string]bool{}
-	for i := range p.parsedHouse.Branches {
-		b := &p.parsedHouse.Branches[i]
+	for i := range p.parsedSetup.Branches {
+		b := &p.parsedSetup.Branches[i]
 		b.Name = strings.TrimSpace(b.Name)
 		if seen[b.Name] {
 			p.wrong("This name is listed twice.", "branches", i, "name")
@@ -54,7 +54,7 @@ func (p *houseSetup) planBranches(ctx context.Context) error {
 			wanted = *stored
 		} else {
 			what := string(wanted.Country) + ", " + string(wanted.Currency)
-			p.add(HouseStep{"branch", b.Name, stepCreate, what, func(ctx context.Context) error {
+			p.add(SetupStep{"branch", b.Name, stepCreate, what, func(ctx context.Context) error {
 				made, err := p.Branches.Create(ctx, authz.System(), r)
 				p.ids[b.Name] = made.ID
 				return err
@@ -72,8 +72,8 @@ func (p *houseSetup) planBranches(ctx context.Context) error {
 
 // planEdit plans the changes of a branch. Country, currency and time zone of a branch never change, because orders and
 // reports depend on them.
-func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
-	file := p.parsedHouse.Branches[i]
+func (p *restaurantSetup) planEdit(i int, stored, wanted catalog.Branch) {
+	file := p.parsedSetup.Branches[i]
 	for _, c := range []struct{ field, stored, wanted string }{
 		{"country", string(stored.Country), string(wanted.Country)},
 		{"currency", string(stored.Currency), string(wanted.Currency)},
@@ -93,18 +93,18 @@ func (p *houseSetup) planEdit(i int, stored, wanted catalog.Branch) {
 		e.DayStart, what = &wanted.DayStart, append(what, "dayStart")
 	}
 	if len(what) == 0 {
-		p.add(HouseStep{"branch", stored.Name, stepKeep, "", nil})
+		p.add(SetupStep{"branch", stored.Name, stepKeep, "", nil})
 		return
 	}
-	p.add(HouseStep{"branch", stored.Name, stepChange, strings.Join(what, ", "), func(ctx context.Context) error {
+	p.add(SetupStep{"branch", stored.Name, stepChange, strings.Join(what, ", "), func(ctx context.Context) error {
 		_, err := p.Branches.Edit(ctx, authz.System(), stored.ID, e)
 		return err
 	}})
 }
 
 // planTables plans the missing tables. Existing tables stay unchanged, because their codes may be printed.
-func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Branch) error {
-	name := p.parsedHouse.Branches[i].Name
+func (p *restaurantSetup) planTables(ctx context.Context, i int, stored *catalog.Branch) error {
+	name := p.parsedSetup.Branches[i].Name
 	labels, like := p.tables(i)
 	if stored != nil && len(labels) > 0 {
 		tables, err := visitsql.New(p.DB).Tables(ctx, stored.ID)
@@ -117,7 +117,7 @@ func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Bran
 	}
 	if len(labels) == 0 {
 		if len(like) > 0 {
-			p.add(HouseStep{"tables", name, stepKeep, fmt.Sprintf("%d tables", len(like)), nil})
+			p.add(SetupStep{"tables", name, stepKeep, fmt.Sprintf("%d tables", len(like)), nil})
 		}
 		return nil
 	}
@@ -135,7 +135,7 @@ func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Bran
 		if t.Section != "" {
 			what += ", " + t.Section
 		}
-		p.add(HouseStep{"tables", name, stepCreate, what, func(ctx context.Context) error {
+		p.add(SetupStep{"tables", name, stepCreate, what, func(ctx context.Context) error {
 			of := t
 			of.BranchID = p.ids[name] // known once the branch is created
 			_, err := p.Floor.AddTables(ctx, authz.System(), alike[t], of)
@@ -147,8 +147,8 @@ func (p *houseSetup) planTables(ctx context.Context, i int, stored *catalog.Bran
 
 // planMenu plans the import of a menu, which is published. A branch that does not exist yet has no dry run; its file is
 // read for the languages and currency that it will have.
-func (p *houseSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch, wanted catalog.Branch) error {
-	file := p.parsedHouse.Branches[i]
+func (p *restaurantSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch, wanted catalog.Branch) error {
+	file := p.parsedSetup.Branches[i]
 	if file.Menu == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (p *houseSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch
 	field := "template"
 	if file.Menu.File != "" {
 		field = "file"
-		raw, err = readHouse(p.dir, file.Menu.File, menufile.MaxArchive)
+		raw, err = readNamedFile(p.dir, file.Menu.File, menufile.MaxArchive)
 	} else {
 		raw, err = p.CatalogServices.Files.TemplateFile(wanted, file.Menu.Template)
 	}
@@ -169,7 +169,7 @@ func (p *houseSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch
 		p.wrong(detail(err), "branches", i, "menu", field)
 		return nil
 	}
-	step := HouseStep{"menu", file.Name, stepCreate, file.Menu.Template + filepath.Base("/"+file.Menu.File), nil}
+	step := SetupStep{"menu", file.Name, stepCreate, file.Menu.Template + filepath.Base("/"+file.Menu.File), nil}
 	step.Detail = strings.Trim(step.Detail, "/")
 	problems, err := p.checkMenu(ctx, stored, wanted, raw, &step)
 	if err != nil {
@@ -192,8 +192,8 @@ func (p *houseSetup) planMenu(ctx context.Context, i int, stored *catalog.Branch
 }
 
 // checkMenu returns the problems of a menu file, and sets the action of its step.
-func (p *houseSetup) checkMenu(
-	ctx context.Context, stored *catalog.Branch, wanted catalog.Branch, raw []byte, step *HouseStep,
+func (p *restaurantSetup) checkMenu(
+	ctx context.Context, stored *catalog.Branch, wanted catalog.Branch, raw []byte, step *SetupStep,
 ) ([]menufile.CellProblem, error) {
 	if stored == nil {
 		return p.CatalogServices.Files.CheckFile(wanted, raw), nil
