@@ -15,7 +15,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// Purpose is what a one-time code is for. A code for one purpose is invalid for another.
+// Purpose is the purpose of a one-time code. A code for one purpose is invalid for another.
 type Purpose string
 
 // Purposes of one-time codes.
@@ -101,8 +101,7 @@ type CodeStore interface {
 	// attempt stays counted whatever matches returns (S6).
 	Try(ctx context.Context, given Code, now time.Time, matches func(hash string) bool) (bool, error)
 	// VerifyEmail uses a code up, activates its account and queues a welcome e-mail, whose language becomes that of all
-	// e-mails about orders. used is false if a concurrent
-	// request used the code first.
+	// e-mails about orders. used is false if a concurrent request used the code first.
 	VerifyEmail(ctx context.Context, c Code, now time.Time, l Email) (used bool, err error)
 	// ChangeEmail uses a code up, replaces the address of its account and queues an e-mail to the former address. It
 	// returns ErrEmailTaken if another account has the new one.

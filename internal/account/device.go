@@ -34,9 +34,9 @@ const (
 // DeviceWindow is the time over which wrong passwords of a device are counted.
 const DeviceWindow = time.Hour
 
-// maxDeviceFailures is how many wrong passwords a known device may send within DeviceWindow before it is treated as
-// unknown. It allows for typing errors. A stolen cookie allows 240 guesses a day, at a password of at least ten
-// characters, until the password changes.
+// maxDeviceFailures is the number of wrong passwords that a known device may send within DeviceWindow before it is
+// treated as unknown. It allows for typing errors. A stolen cookie allows 240 guesses a day, at a password of at least
+// ten characters, until the password changes.
 const maxDeviceFailures = 10
 
 // DeviceCookies issues and reads device cookies, after the OWASP protocol of that name. A cookie has one entry per

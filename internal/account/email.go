@@ -114,7 +114,7 @@ type MailChoices struct {
 // DefaultMailChoices returns the choices of an account that has not chosen.
 func DefaultMailChoices() MailChoices { return MailChoices{OrderReceived: true, OrderReady: true} }
 
-// ConsentSource is where a member changed a consent.
+// ConsentSource is the place where a member changed a consent.
 type ConsentSource string
 
 // Sources of consents.

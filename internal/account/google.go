@@ -19,7 +19,7 @@ const GoogleFlowTTL = 10 * time.Minute
 // LimitGoogleIP is the rate-limit policy of sign-ins with Google from one client.
 const LimitGoogleIP = "google_ip"
 
-// GoogleIdentity is what Google states about a person, in a verified ID token.
+// GoogleIdentity has the claims about a person from a verified ID token of Google.
 type GoogleIdentity struct {
 	Subject   string // never changes, and never belongs to another person
 	Email     string
@@ -61,8 +61,8 @@ type GoogleStore interface {
 	FindGoogle(ctx context.Context, subject string) (u User, found bool, err error)
 	// CreateGoogle creates an active account and queues an e-mail. It returns ErrEmailTaken or ErrGoogleTaken.
 	CreateGoogle(ctx context.Context, u User, l Email) (User, error)
-	// LinkGoogle connects an account that is as was, also in its password. A pending account becomes active and loses its
-	// password. It writes the audit log and queues the e-mail.
+	// LinkGoogle connects an account to Google, or returns ErrGoogleTaken if the account differs from was by now. A
+	// pending account becomes active and loses its password. It writes the audit log and queues the e-mail.
 	LinkGoogle(ctx context.Context, was User, l GoogleLink) (User, error)
 	// UnlinkGoogle disconnects the actor's account, or returns ErrGoogleOnly if it has no password. It writes the audit log
 	// and queues the e-mail, unless the account is not connected.

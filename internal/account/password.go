@@ -117,7 +117,7 @@ const (
 	maxHashCost = 1 << 21
 )
 
-// HashQueue is how many hashes may wait for a slot.
+// HashQueue is the maximum number of hashes that wait for a slot.
 const HashQueue = 32
 
 // Hasher computes and verifies password hashes. It bounds how many run at once, because each takes 19 MiB and a core

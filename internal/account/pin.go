@@ -22,8 +22,8 @@ const (
 	maxPin = 8
 )
 
-// MaxPinFailures is how many consecutive wrong PINs block a PIN until its owner sets a new one with the password, or
-// someone who manages people resets it. In addition, LimitPin limits the rate of guesses.
+// MaxPinFailures is the number of consecutive wrong PINs that block a PIN until its owner sets a new one with the
+// password, or someone who manages people resets it. In addition, LimitPin limits the rate of guesses.
 const MaxPinFailures = 10
 
 // LimitPin is the rate-limit policy of wrong PINs of one account.

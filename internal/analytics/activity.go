@@ -26,8 +26,8 @@ const (
 	FigureDays = MonthDays + 1
 )
 
-// ActiveMembers is how many members were active on a date, and in the seven and the thirty dates that end with it.
-// Returning are those of the date who were also active on one of the thirty dates before it.
+// ActiveMembers has the numbers of members that were active on a date, and in the seven and the thirty dates that end
+// with it. Returning are those of the date who were also active on one of the thirty dates before it.
 type ActiveMembers struct{ Daily, Weekly, Monthly, Returning int64 }
 
 // ActiveDate is the figures of one date.

@@ -24,7 +24,8 @@ const (
 	// minute.
 	maxVisitors = 100_000
 
-	// guestChars is how much of the hash of a guest's token is stored: 64 bits distinguish guests, and identify none.
+	// guestChars is the number of characters of the hash of a guest's token that are stored: 64 bits distinguish guests
+	// and identify no token.
 	guestChars = 16
 )
 
@@ -212,7 +213,7 @@ func (a *Activity) fresh(ctx context.Context, active map[int64]time.Time) (all [
 	return all, nil
 }
 
-// Online is who is here now.
+// Online has the numbers of members and guests that are here now.
 type Online struct {
 	Members  int64 // of all branches
 	Branches []BranchOnline

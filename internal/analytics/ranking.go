@@ -9,7 +9,7 @@ import (
 	"comanda/internal/catalog"
 )
 
-// RankBoard is what a ranking orders dishes by.
+// RankBoard is the measure by which a ranking orders dishes.
 type RankBoard string
 
 // The boards.
@@ -47,7 +47,7 @@ type Score struct{ Dish, N int64 }
 // ByScore compares dishes by descending score, and equal scores by dish, so that a ranking has one order.
 func ByScore(a, b Score) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Dish, b.Dish)) }
 
-// maxRank is the number of dishes in a ranking. A menu has fewer.
+// maxRank is the maximum number of dishes in a ranking. Menus have fewer.
 const maxRank = 1000
 
 // Rankings stores rankings. A lost one is computed again from SQL.

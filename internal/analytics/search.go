@@ -59,7 +59,7 @@ type SearchBatch struct {
 	Visitors  []SearchVisitor
 }
 
-// SearchDay is how often a text was searched on a business date.
+// SearchDay counts the searches for a text on a business date.
 type SearchDay struct {
 	Branch           int64
 	Text             string

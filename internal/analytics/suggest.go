@@ -72,7 +72,7 @@ func (c *SearchCache) popularOf(
 	return c.popular.Load(of, now, popularAge, read)
 }
 
-// Suggestions are what a guest may want to search for.
+// Suggestions are searches and dishes that a search field suggests to a guest.
 type Suggestions struct {
 	Searches []string // popular ones, spelled as on the menu, most visitors first
 	Dishes   []Suggested

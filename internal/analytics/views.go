@@ -31,9 +31,9 @@ const (
 // Pages returns all pages, in the order in which a guest sees them.
 func Pages() []Page { return []Page{MenuPage, DishPage, CartPage, CheckoutPage} }
 
-// Views is what a phone reports: dishes whose cards or details were looked at, dishes that were added to a cart, and
-// pages that were opened. Opened are the dishes whose details a member has opened; a card that was only scrolled past is
-// no part of a history.
+// Views is one report of a phone: dishes whose cards or details were looked at, dishes that were added to a cart, and
+// pages that were opened. Opened are the dishes whose details a member has opened; a card that was only scrolled past
+// is no part of a history.
 type Views struct {
 	Viewed, Added, Opened []int64 // dish ids
 	Pages                 []Page
@@ -80,16 +80,16 @@ type BranchDay struct {
 	Date   string
 }
 
-// DishViews is how often a dish was viewed and added to a cart.
+// DishViews counts how often a dish was viewed and added to a cart.
 type DishViews struct{ Dish, Viewed, Added int64 }
 
-// PageCount is how often a page was opened.
+// PageCount counts how often a page was opened.
 type PageCount struct {
 	Page   Page
 	Opened int64
 }
 
-// MemberCount is how often a member has opened a dish, and when last.
+// MemberCount counts how often a member has opened a dish, and has the last time.
 type MemberCount struct {
 	User, Dish, Viewed int64
 	At                 time.Time

@@ -163,7 +163,7 @@ type Core struct {
 	moving sync.RWMutex // locked while deadlines move with the clock
 }
 
-// Deps is what the services depend on. The caller closes the stores and the gateways.
+// Deps are the dependencies of the services. The caller closes the stores and the gateways.
 type Deps struct {
 	Config   Config
 	DB       *sqldb.DB

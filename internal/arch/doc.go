@@ -5,7 +5,7 @@
 //	A2 a module from outside is imported only where the table lists it
 //	A3 a context's root decides: it imports no network, file or database, and the time is an argument
 //	A4 the comment of a package states its purpose in a full sentence
-//	A5 a file has at most a number of lines: 800 of code, 1,500 of tests, 300 of Lua
+//	A5 a file has at most 800 lines of code, 1,500 of tests, or 300 of Lua
 //	A6 no file contains a note of unfinished work
 //	A7 tests neither skip nor sleep; testenv offers services, waiting and clocks
 //	A8 a test that the document names exists

@@ -126,7 +126,7 @@ func partOf(stack []string) string {
 	return partOther
 }
 
-// sampled is what the profiles of a contender have found.
+// sampled has the samples of a contender's profiles.
 type sampled struct {
 	orders int64 // placed while the profiles ran
 	parts  map[string]partSamples

@@ -92,7 +92,7 @@ func openTables(ctx context.Context, target load.Target, tokens []string, guests
 
 func (p *product) close() { p.client.CloseIdleConnections() }
 
-// send sends one request and returns the body; the status must be the wanted one. Headers are alternating names and
+// send sends one request and returns the body; the status must be the expected one. Headers are alternating names and
 // values.
 func (p *product) send(
 	ctx context.Context, method, path, body string, want int, into any, headers ...string,

@@ -55,8 +55,8 @@ type roundsSum struct {
 	used []Cost // of all rounds
 }
 
-// sendRound sends requests over one connection per list until all have the wanted response, and waits until the server has
-// processed them. One failed request ends the run: a round with fewer orders would look faster.
+// sendRound sends requests over one connection per list until all have the expected response, and waits until the
+// server has processed them. One failed request ends the run: a round with fewer orders would look faster.
 func (s *session) sendRound(ctx context.Context, t *roundsSum, want int, requests []func() []byte) error {
 	before := s.cpuUsage(ctx)
 	r, err := load.Run(ctx, load.Plan{

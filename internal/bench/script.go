@@ -70,7 +70,7 @@ func scriptLimit(ctx context.Context, c Config, sizes Batches) (r Rate, err erro
 		err := g.drive(ctx, d)
 		return float64(len(g.ids)-triesBefore) / max(1, calls()-callsBefore), err
 	}
-	// The warm-up determines how many concurrent callers produce batches of the wanted size.
+	// The warm-up determines how many concurrent callers produce batches of the requested size.
 	warm, err := meanBatch(c.warmup())
 	if err != nil {
 		return r, err

@@ -62,7 +62,7 @@ type Allergens struct {
 	MayContain []Allergen `json:"mayContain,omitempty"` // traces, from a shared kitchen for example
 }
 
-// Declaration is what a dish or an option states about allergens and diets.
+// Declaration has the allergens and diets that a dish or an option declares.
 type Declaration struct {
 	Allergens *Allergens `json:"allergens,omitempty"` // nil: not declared
 	Diets     []Diet     `json:"diets,omitempty"`     // a diet that is missing is not promised

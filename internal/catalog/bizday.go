@@ -107,8 +107,8 @@ func (c *Calendar) boundary(date time.Time) time.Time {
 
 // instant returns the earliest instant whose local time is at or after want, which is a local time written as if it
 // were UTC. It iterates over the periods of constant offset, starting before the date. Within one period local time
-// advances with the instant, so the first period that reaches the wanted local time contains the result, at its start
-// or inside it.
+// advances with the instant, so the first period that reaches the requested local time contains the result, at its
+// start or inside it.
 func (c *Calendar) instant(want time.Time) time.Time {
 	for t := want.Add(-maxOffset).In(c.zone); ; {
 		_, offset := t.Zone()

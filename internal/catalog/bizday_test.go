@@ -104,7 +104,7 @@ func TestCalendar_never_goes_back(t *testing.T) {
 	})
 }
 
-// The definition, checked second by second: at the boundary the local time has reached the wanted one, and at no
+// The definition, checked second by second: at the boundary the local time has reached the requested one, and at no
 // second of the day and a half before had it.
 func TestCalendar_boundary_is_the_earliest(t *testing.T) {
 	reached := func(at time.Time, zone *time.Location, want time.Time) bool {

@@ -31,7 +31,7 @@ type BranchStore interface {
 	// ErrTaxMissing if a dish of the published menu would have no tax rate.
 	ChangePricing(ctx context.Context, by authz.Actor, id int64, p Pricing, now time.Time) (Branch, error)
 	// RetireBranch takes a branch out of use, or returns ErrBranchBusy. RestoreBranch takes it back into use, or
-	// returns ErrTooManyBranches. Both do nothing for a branch in the wanted state.
+	// returns ErrTooManyBranches. Both do nothing for a branch that is already in that state.
 	RetireBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)
 	RestoreBranch(ctx context.Context, by authz.Actor, id int64, now time.Time) (Branch, error)
 }

@@ -225,7 +225,8 @@ func (l *LiveMenus) reload(branch int64) {
 	}
 }
 
-// DishSale is what a branch has of a dish and whether it can sell it now. It is part of the dish's document.
+// DishSale has a branch's stock and sales of a dish, and whether the branch can sell it now. It is part of the dish's
+// document.
 type DishSale struct {
 	Stock     *int64 `json:"stock"` // units left; nil without a limit, and while the dish is not offered
 	SoldToday int64  `json:"soldToday"`

@@ -354,7 +354,7 @@ func (m *MenuFiles) unknownTemplate(name string) error {
 // MaxPreviewRows is the largest number of dishes that a dry run lists.
 const MaxPreviewRows = 50
 
-// RowChange is what an import does to a dish on the branch's menu.
+// RowChange is the change that an import makes to a dish on the branch's menu.
 type RowChange string
 
 // The changes.

@@ -19,7 +19,7 @@ const MaxMenuPriority = 100
 // last minute gets it.
 const MenuGrace = 10 * time.Minute
 
-// MenuSchedule is when a menu is offered, and to which kinds of orders. The zero value is at all hours and to all orders.
+// MenuSchedule limits the hours at which a menu is offered, and the kinds of orders. The zero value limits neither.
 //
 // Of the menus that match an instant and a kind of order, those with the highest priority are in force. So a lunch menu
 // with the priority of the main menu is offered beside it, and the menu of a holiday with a higher one replaces both.

@@ -24,9 +24,9 @@ const (
 
 var orderKinds = []OrderKind{DineIn, Delivery, PickUp}
 
-// Pricing is how a branch's orders become a total: whether prices contain taxes, how amounts are rounded, and the tax
-// rates, service charges and discounts. The zero value is a branch without any: its orders are the sum of their lines.
-// A change applies to orders placed after it; every order stores the numbers that it was priced with.
+// Pricing has the rules by which an order of a branch is priced: whether prices contain taxes, how amounts are rounded,
+// and the tax rates, service charges and discounts. The zero value is a branch without any: its orders are the sum of
+// their lines. A change applies to orders placed after it; every order stores the numbers that it was priced with.
 type Pricing struct {
 	PriceMode        price.Mode     `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"Whether the prices of menus contain the taxes."`
 	TaxScope         price.TaxScope `json:"taxScope" enum:"BILL,LINE" doc:"Where taxes are rounded: once per rate and bill, or per line."`
@@ -64,7 +64,7 @@ type ChargeRule struct {
 	Taxed   bool          `json:"taxed,omitempty" doc:"Whether it is taxed like the dishes, in proportion to their rates."`
 }
 
-// DiscountType is what a discount takes off.
+// DiscountType is the kind of a discount: a percentage, an amount, or everything.
 type DiscountType string
 
 // The types of discounts.

@@ -15,7 +15,7 @@ import (
 	"comanda/internal/strictjson"
 )
 
-// OnConflict is what an import does with a line whose id, or one of whose unique values, exists.
+// OnConflict selects how an import handles a line whose id, or one of whose unique values, exists.
 type OnConflict string
 
 // The values of OnConflict.

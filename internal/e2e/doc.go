@@ -12,7 +12,7 @@
 //	pair      two processes on the same servers; requests alternate between them
 //	cluster   like servers, with a Redis Cluster of three nodes
 //
-// The tests and the invariants of docs/ARCHITECTURE.md that they check:
+// The tests and the invariants that they check, I1 to I16 of docs/ARCHITECTURE.md and C4 of package cart:
 //
 //	TestOrder_paths            paid units are used, cancelled or expired ones can be bought again (I1, I3, I10)
 //	TestCounter                only staff take payments at the counter and cancel for guests

@@ -12,7 +12,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// sentMailing is what these tests read of a mailing.
+// sentMailing has the fields of a mailing that these tests read.
 type sentMailing struct {
 	ID       string `json:"id"`
 	State    string `json:"state"`

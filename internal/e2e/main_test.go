@@ -48,8 +48,8 @@ func build(path, tags string) error {
 	return nil
 }
 
-// parallelTests is how many tests run at the same time. They mostly wait for other processes, but within promised
-// times, and more tests than this would delay each other beyond those.
+// parallelTests is the number of tests that run at the same time. They mostly wait for other processes, but within
+// promised times, and more tests than this would delay each other beyond those.
 const parallelTests = 6
 
 // noteSources stats every directory with sources of the binary. This package imports none of them, so this is how go
@@ -63,7 +63,7 @@ var noteSources = sync.OnceValue(func() error {
 	return nil
 })
 
-// sharedResources is what all tests share, with its cleanups for the end of the last test.
+// sharedResources are the resources of all tests, with the cleanups that run after the last one.
 type sharedResources struct {
 	broker   lazy[string]
 	postgres lazy[demoRows]

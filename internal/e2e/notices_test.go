@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// notices is what these tests read of a bell.
+// notices has the fields of a bell that these tests read.
 type notices struct {
 	Items []struct {
 		ID      string  `json:"id"`

@@ -47,7 +47,7 @@ func (f redisFault) test(t *testing.T) {
 // shorter than the failure.
 const inTime = 3 * time.Second
 
-// revokedWithin is how soon a logout counts in another process, with a margin.
+// revokedWithin is the time within which a logout reaches another process, with a margin.
 const revokedWithin = 5*time.Second + inTime
 
 // redisFaultTest holds the accounts and objects that exist before Redis fails.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// trusted is what these tests read of an account.
+// trusted has the fields of an account that these tests read.
 type trusted struct {
 	ID         string   `json:"id"`
 	Email      string   `json:"email"`

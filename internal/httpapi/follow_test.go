@@ -67,7 +67,7 @@ func newFollowed(t *testing.T) *followed {
 
 const shortPoll = 750 * time.Millisecond
 
-// shown is what a stream has shown.
+// shown is the version that a stream has shown last.
 type shown struct {
 	version atomic.Int64
 	changed chan struct{}

@@ -12,7 +12,7 @@ const (
 	cacheMaxLife = 11 * time.Minute // of a detail, with its spread
 )
 
-// CacheKind is what a cached value is.
+// CacheKind is the kind of a cached value.
 type CacheKind string
 
 // The kinds of cached values.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Type is how a key is used. Stored returns the type that the TYPE command returns.
+// Type is the way in which a key is used. Stored returns the type that the TYPE command returns.
 type Type string
 
 // The types that may be declared.
@@ -108,7 +108,7 @@ type Decl struct {
 	Exact    bool      `json:"-"`                    // every segment has exactly Max characters
 	Long     bool      `json:"-"`                    // contains external values or ids, so it may exceed the limit of K2
 	Rebuild  string    `json:"restoredBy,omitempty"` // the function that restores the keys after a loss
-	// Invalidated is what replaces or removes a value before it expires; empty for the default of the class, see
+	// Invalidated states what replaces or removes a value before it expires; empty for the default of the class, see
 	// InvalidatedBy.
 	Invalidated string `json:"-"`
 	Purpose     string `json:"holds"`

@@ -30,7 +30,7 @@ func every() []Key {
 	}...)
 }
 
-// aHash is what Secret returns for some request.
+// aHash is the hash of some request.
 var aHash = Secret("a request")
 
 func TestBuilders(t *testing.T) {

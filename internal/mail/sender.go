@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// MaxAttempts is how often a message is tried.
+	// MaxAttempts is the number of times that a message is tried.
 	MaxAttempts = 10
 
 	// SendTimeout bounds one message, from dialling to the server's reply.

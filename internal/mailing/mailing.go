@@ -25,8 +25,8 @@ const (
 	// BatchInterval is the time from one batch to the next. 60 e-mails a minute are below what small mail servers and
 	// providers allow.
 	BatchInterval = 20 * time.Second
-	// MaxWaiting is how many e-mails of mailings may wait in the outbox. While a mail server is down, no more are queued, so
-	// that they do not expire there.
+	// MaxWaiting is the maximum number of e-mails of mailings that wait in the outbox. While a mail server is down, no
+	// more are queued, so that they do not expire there.
 	MaxWaiting = 100
 	// TTL is how long a queued e-mail is worth sending.
 	TTL = 24 * time.Hour
@@ -36,7 +36,7 @@ const (
 	maxLine    = 1000 // characters of a paragraph's line
 )
 
-// Kind is what a mailing is for. The values are stored.
+// Kind is the purpose of a mailing. The values are stored.
 type Kind string
 
 // Kinds of mailings.
@@ -256,7 +256,7 @@ type Recipient struct {
 	Wanted  bool   // the account is active and agrees, or for reminders, is still not registered
 }
 
-// SenderInfo is what mailings show of the restaurant.
+// SenderInfo has the details of the restaurant that mailings show.
 type SenderInfo struct {
 	Name   string
 	URL    string // without a slash at its end

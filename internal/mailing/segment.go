@@ -15,7 +15,7 @@ const MaxInactiveDays = 400
 // request.
 const MaxExport = 50_000
 
-// exportPage is how many members are read at a time.
+// exportPage is the number of members that are read at a time.
 const exportPage = 1000
 
 // MemberSegment selects members. Zero values select all. Staff and disabled accounts are in no segment.

@@ -11,6 +11,6 @@
 // panics. Prices are read as people write them in the branch's currency. A price that could mean two amounts is a
 // problem: a guess would be wrong by a factor of a thousand.
 //
-// Write is the opposite of Read: reading a written file returns the same dishes. Texts that a spreadsheet program would
+// Write is the inverse of Read: reading a written file returns the same dishes. Texts that a spreadsheet program would
 // execute as a formula are written with a leading apostrophe, which Read removes.
 package menufile

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/text"
 )
 
-// headerSearch is how many rows may stand above the header. Square's spreadsheets begin with instructions.
+// headerSearch is the number of rows among which the header is searched. Square's spreadsheets begin with instructions.
 const headerSearch = 10
 
 // fields are the columns of the template. A column of texts exists once more for each further language, such as

@@ -39,7 +39,7 @@ type templateGroup struct {
 	Dishes     []string          `json:"dishes"`
 	Options    []struct {
 		Names map[string]string `json:"names"`
-		// Extra is what it costs more than the dish, in minor units; empty: nothing.
+		// Extra is added to the price of the dish, in minor units; empty for nothing.
 		Extra   map[money.Currency]int64 `json:"extra"`
 		Default bool                     `json:"default"`
 	} `json:"options"`

@@ -90,7 +90,7 @@ func candidate(e event.Event) (d Candidate, wanted bool, err error) {
 	return d, wanted, nil
 }
 
-// OrderInfo is what addresses the notices of an order.
+// OrderInfo has the fields of an order that decide who gets its notices.
 type OrderInfo struct {
 	ID       string
 	Number   int64

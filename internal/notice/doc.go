@@ -9,6 +9,6 @@
 //	N2  a reader sees the notices of its audiences only, and of these only kinds that it may see; any other notice is
 //	    answered like a missing one
 //	N3  a read mark belongs to one reader, is never removed while the notice exists, and reaches the reader's other devices
-//	N4  rows are the truth: a notification through Redis only makes bells read them earlier
+//	N4  rows are authoritative: a notification through Redis only makes bells read them earlier
 //	N5  what is delivered by Web Push is encrypted for one browser; endpoints and keys are in no log, error or answer
 package notice

@@ -8,7 +8,7 @@ import (
 	"comanda/internal/authz"
 )
 
-// Kind is what a notice is about. The values are stored.
+// Kind is the subject of a notice. The values are stored.
 type Kind string
 
 // The kinds. The first five are for customers, the others for the staff of a branch.
@@ -111,7 +111,8 @@ type Reader struct {
 	Session   string // login of an account; empty for a guest
 }
 
-// hashPart is how much of a token's hash identifies a phone: 96 bits, which fits into a channel's name.
+// hashPart is the number of characters of a token's hash that identify a phone: 96 bits, which fits into a channel's
+// name.
 const hashPart = 24
 
 // GuestReader returns the reader of a phone of a visit, by the hash of its token.
@@ -142,7 +143,7 @@ func AccountReader(a authz.Actor, branches []int64, may func(authz.RouteKey) boo
 	return r
 }
 
-// Choice is how a reader wants notices of a kind.
+// Choice states how a reader wants to get notices of a kind.
 type Choice struct {
 	Kind Kind
 	Bell bool

@@ -77,7 +77,8 @@ func (s *Service) Unsubscribe(ctx context.Context, r Reader, id string) error {
 	return s.Store.Unsubscribe(ctx, r.ID, id)
 }
 
-// Payload is what a browser receives. Its service worker makes the text in the language of the reader.
+// Payload is the content of a push message. The service worker of the page makes the text from it, in the language of
+// the reader.
 type Payload struct {
 	ID     string `json:"id"`
 	Kind   Kind   `json:"kind"`
@@ -97,7 +98,7 @@ func PayloadOf(n UserNotice, locale string) Payload {
 }
 
 const (
-	// MaxAttempts is how often the delivery to a browser is tried.
+	// MaxAttempts is the number of times that a delivery to a browser is tried.
 	MaxAttempts = 8
 
 	// SendTimeout bounds one delivery, from dialling to the answer.

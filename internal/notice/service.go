@@ -87,7 +87,7 @@ func (s *Service) Page(ctx context.Context, r Reader, before string, limit int) 
 // State returns the state of a reader's bell.
 func (s *Service) State(ctx context.Context, r Reader) (State, error) { return s.Store.State(ctx, r) }
 
-// MarkRead marks one notice, see Store.
+// MarkRead marks one notice as read, see Store.
 func (s *Service) MarkRead(ctx context.Context, r Reader, id string) error {
 	if err := s.Store.MarkRead(ctx, r, id, s.Now()); err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 //  1. The first request is still running in this process: Service.placeIdempotent lets the second wait for its result.
 //  2. The order was placed, but the repetition would be refused before it reaches the ledger, for example because its
 //     dishes are sold out by now: Service.priorOr returns the order instead of the refusal.
-//  3. Both are in one batch, as when they reached two processes: Place.decide finds the first in Batch.placed.
-//  4. An earlier transaction has placed the order: Place.decide finds it in Batch.Prior.
+//  3. Both are in one batch, as when their contents differ: Place.decide finds the first in Batch.placed.
+//  4. An earlier transaction, of this process or another, has placed the order: Place.decide finds it in Batch.Prior.
 //
 // In each case a request with the same key and another digest is refused with ErrIdempotency.
 

@@ -111,9 +111,9 @@ func sharedLines(items []RequestItem) (lines []cart.SharedLine) {
 	return lines
 }
 
-// pricedOrder is an order that is not placed yet, until its tax rates change or a menu is withdrawn. Its options are those
-// of its lines as they were priced, because decoding their text for each use was a tenth of the work of an order with
-// options.
+// pricedOrder is an order with its price, before it is placed. The price is valid until tax rates change or a menu version
+// is closed. It has the decoded options of its lines, because decoding their text for each use was a tenth of the work
+// of an order with options.
 type pricedOrder struct {
 	Order
 

@@ -23,7 +23,7 @@ type Priced struct {
 	Branch catalog.Branch
 	Items  []Item
 	Total  int64
-	// Record is how the total was computed; nil if it is the sum of the lines.
+	// Record is the computation of the total; nil if it is the sum of the lines.
 	Record *price.QuoteRecord
 	// Options are the options of each line; nil if no line has any.
 	Options lineOptions
@@ -33,7 +33,7 @@ type Priced struct {
 	Versions []int64
 }
 
-// QuoteRequest is what an order would contain.
+// QuoteRequest has the content of an order that is only priced.
 type QuoteRequest struct {
 	MenuVersionID int64
 	Kind          Kind

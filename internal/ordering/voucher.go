@@ -78,7 +78,7 @@ var (
 
 // VoucherStore stores vouchers; orderingsql.Vouchers implements it. A hash is that of voucherHash.
 type VoucherStore interface {
-	// Find returns the voucher of a code that has not ended; false if there is none.
+	// Find returns the voucher with a code, unless it has ended; false if there is none.
 	Find(ctx context.Context, branch int64, hash string) (Voucher, bool, error)
 	// UsedBy reports whether a member has an order with the voucher that is not cancelled.
 	UsedBy(ctx context.Context, voucher, member int64) (bool, error)

@@ -18,7 +18,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// RestaurantInfo is what e-mails show of the restaurant.
+// RestaurantInfo has the details of the restaurant that e-mails show.
 type RestaurantInfo struct {
 	URL     string // public URL
 	Accent  string // brand colour with enough contrast on white; empty for none

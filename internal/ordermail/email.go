@@ -15,7 +15,7 @@ import (
 // Consumer is the name of the consumer that queues the e-mails.
 const Consumer = "order_mail"
 
-// Kind is what an e-mail tells about its order. The values are stored.
+// Kind is the subject of an e-mail about an order. The values are stored.
 type Kind string
 
 // Kinds of e-mails.
@@ -114,7 +114,7 @@ func EmailsFor(events []event.Event) ([]OrderEmail, error) {
 	return slices.Compact(all), nil
 }
 
-// Customer is what decides about the e-mails of an order.
+// Customer has the fields of an order and its member that decide about its e-mails.
 type Customer struct {
 	OrderID      string
 	Branch       int64

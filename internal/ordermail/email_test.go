@@ -13,7 +13,7 @@ import (
 	"comanda/internal/testenv"
 )
 
-// Every kind has a template and is called for by exactly the events of the table. A recall calls for nothing.
+// Every kind has a template, and only the events of the table cause it. A recall causes no e-mail.
 func TestNoticesOf(t *testing.T) {
 	progressed := func(from, to string) event.Event {
 		return event.OrderProgressed.New(noon, "o1", 3, 1, event.Progressed{OrderID: "o1", From: from, To: to})

@@ -231,7 +231,7 @@ func (r *Refund) SetResult(to RefundState, ref, code string, now time.Time) bool
 	return true
 }
 
-// RefundReason is why a refund is due.
+// RefundReason is the reason for a refund.
 type RefundReason string
 
 // The reasons for a refund. LATE_ reasons are for captures after the order had ended.
@@ -368,8 +368,8 @@ func (a *Attempt) NextCheck(now time.Time) time.Time {
 	return now.Add(pause)
 }
 
-// refundTries is how many times a refund is sent to an unreachable gateway: for about three days. Its pauses double
-// from one minute to two hours, so most of these tries are two hours apart.
+// refundTries is the number of times that a refund is sent to an unreachable gateway: for about three days. Its pauses
+// double from one minute to two hours, so most of these tries are two hours apart.
 const refundTries = 40
 
 // RetryAt returns when to send a refund again if the current request gets no response. It always returns a time, even

@@ -17,7 +17,7 @@
 //  5. Cash rounding of the total.
 //
 // P1: the lines' discounts, services and taxes add up to those of the quote, and the taxes per rate to those of the
-// lines. P2: a permutation of the lines permutes the answer's lines and changes nothing else; equal lines may swap their
+// lines. P2: a permutation of the lines permutes the result's lines and changes nothing else; equal lines may swap their
 // parts. P3: no amount of a quote is negative, except the rounding. P4: after a discount of 100 %, the total and the taxes
 // are 0 unless a service charge is an amount or is taken before discounts.
 package price

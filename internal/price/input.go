@@ -11,8 +11,8 @@ import (
 	"comanda/internal/money"
 )
 
-// Input is what Quote computes: the lines of an order or a bill, and the rules of the branch. Its JSON is the body of POST
-// /api/price/quote and the input of comanda price quote.
+// Input is the input of Quote: the lines of an order or a bill, and the rules of the branch. Its JSON is the body of
+// POST /api/price/quote and the input of comanda price quote.
 type Input struct {
 	Currency         string          `json:"currency" enum:"VND,TWD,JPY,USD,EUR,SAR,THB"`
 	PriceMode        Mode            `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"Whether prices contain the tax."`
@@ -114,7 +114,7 @@ type Percent string
 // whole is 100 % in millionths, the unit in which percents are computed.
 const whole = 1_000_000
 
-// decimals is how many decimals a percent may have: one of four is a millionth.
+// decimals is the maximum number of decimals of a percent: 0.0001 % is a millionth.
 const decimals = 4
 
 // millionths returns the percent in millionths; ok is false if it is malformed or above 100.
@@ -323,7 +323,7 @@ func check(in Input) (*bill, error) {
 // available to Recompute, so that the total of an old order can be checked at any time.
 const Version = 1
 
-// QuoteRecord is how an order or a bill was priced. It is stored with the order.
+// QuoteRecord is the computation by which an order or a bill was priced. It is stored with the order.
 type QuoteRecord struct {
 	Engine int    `json:"engine"`
 	Input  Input  `json:"input"`
@@ -355,7 +355,7 @@ func (r QuoteRecord) DiscountNames() map[string]string {
 	return names
 }
 
-// DiscountLabel is what a discount was called when it was set.
+// DiscountLabel is the name of a discount at the time when it was set.
 type DiscountLabel struct {
 	Code  string            `json:"code"`
 	Names map[string]string `json:"names"` // by locale

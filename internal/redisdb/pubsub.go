@@ -28,9 +28,9 @@ func (db *DB) Publish(ctx context.Context, channel keyspace.Channel, message str
 }
 
 // Subscribe passes messages of a channel, or of all channels of a pattern, to received until ctx ends, which is not an
-// error, or until the connection is lost. It
-// calls subscribed when the server has confirmed the subscription; earlier messages are not received. Both functions
-// run in the goroutine that reads the connection: they must not block and must not call Redis.
+// error, or until the connection is lost. It calls subscribed when the server has confirmed the subscription; earlier
+// messages are not received. Both functions run in the goroutine that reads the connection: they must not block and
+// must not call Redis.
 //
 // It is the only call without Config.Timeout, and its failure does not affect the breaker: the server may have closed
 // the connection because messages were read too slowly. The caller subscribes again after a pause.

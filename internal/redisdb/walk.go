@@ -67,7 +67,7 @@ const (
 	LookupSize                  // the number of members of a set
 )
 
-// KeyInfo is what a walk has read about a key.
+// KeyInfo has the properties of a key that a walk has read.
 type KeyInfo struct {
 	Key string
 	State

@@ -9,7 +9,7 @@ import (
 	"comanda/internal/catalog"
 )
 
-// DishInterest is how often a dish was looked at, added to a cart, and ordered. Views and additions are reported by
+// DishInterest counts how often a dish was looked at, added to a cart, and ordered. Views and additions are reported by
 // phones, so they are lower bounds; orders are paid orders that contain the dish.
 type DishInterest struct {
 	ID                    int64
@@ -74,8 +74,8 @@ func TotalCarts(days []CartDay) (sum CartDay) {
 	return sum
 }
 
-// Searched is how often guests searched for a text, folded as by text.Fold. Phones report searches, so counts are lower
-// bounds. Missed are those that found no dish on a published menu.
+// Searched counts how often guests searched for a text, folded as by text.Fold. Phones report searches, so counts are
+// lower bounds. Missed are those that found no dish on a published menu.
 type Searched struct {
 	Text             string
 	Searches, Missed int64
@@ -91,8 +91,8 @@ func MissedSearches(all []Searched) []Searched {
 	return missed
 }
 
-// MemberDay is how many members were active on a date, and in the seven and the thirty dates that end with it. Returning
-// are those of the date who were also active on one of the thirty dates before it.
+// MemberDay has the numbers of members that were active on a date, and in the seven and the thirty dates that end with
+// it. Returning are those of the date who were also active on one of the thirty dates before it.
 type MemberDay struct {
 	Date                              string
 	Daily, Weekly, Monthly, Returning int64

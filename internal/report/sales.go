@@ -106,7 +106,7 @@ func (q Quota) SoldOutAt() time.Time {
 	return q.LastUnit
 }
 
-// ComboOrder is when combos with the same options were ordered last on a business date.
+// ComboOrder has the last time on a business date at which combos with the same options were ordered.
 type ComboOrder struct {
 	Date    string
 	Options string // as order lines store them
@@ -135,7 +135,7 @@ func WithCombos(all []Quota, combos []ComboOrder) []Quota {
 	return all
 }
 
-// OptionSale is how often guests chose an option of a dish, in paid orders.
+// OptionSale counts how often guests chose an option of a dish, in paid orders.
 type OptionSale struct {
 	DishID   int64
 	Dish     catalog.Texts // empty for a deleted dish

@@ -85,7 +85,8 @@ func (p page) times(periods []catalog.Period) string {
 	return strings.Join(all, ", ")
 }
 
-// specialDays is how many days ahead exceptional hours are announced, on the pages and to search engines.
+// specialDays is the number of days in advance for which exceptional hours are announced, on the pages and to search
+// engines.
 const specialDays = 14
 
 // special returns the dates from today on whose hours differ from those of their weekday, by date.

@@ -59,7 +59,7 @@ type Op struct {
 	Hold Hold
 }
 
-// Effect is what an operation has changed in the admission cache. Its numbers are those of apply.lua.
+// Effect is the effect of an operation in the admission cache. Its numbers are those of apply.lua.
 type Effect uint8
 
 // The effects of operations.

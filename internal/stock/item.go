@@ -370,7 +370,7 @@ func (a Adjustment) Validate() error {
 	return ValidateExternalID("itemId", a.SKU)
 }
 
-// Level is how many units of a stock item are available, reserved and sold.
+// Level has the numbers of available, reserved and sold units of a stock item.
 type Level struct {
 	Item
 	Available int64

@@ -39,7 +39,7 @@ type RankingStore interface {
 	Rank(ctx context.Context, reads []ReadCount) error
 }
 
-// ReadCount is how often an item was read.
+// ReadCount counts how often an item was read.
 type ReadCount struct {
 	Branch int64
 	SKU    string

@@ -117,7 +117,7 @@ type Cache struct {
 	Requested func(entity string, r Result)
 }
 
-// Result is how a request was answered.
+// Result is the way in which a request was answered.
 type Result string
 
 // The results.
@@ -264,7 +264,7 @@ var (
 	Branches = keyspace.BranchCache // public pages of a branch
 )
 
-// Kind is what a value is.
+// Kind is the kind of a cached value.
 type Kind = keyspace.CacheKind
 
 // The kinds of values.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Query is what a person typed to find a text. A text is found if it contains every word, anywhere, when both are folded.
-// The guest app does the same (web/guest/src/menu/search.ts); testdata/search.json has cases that both must pass.
+// Query is a typed search. A text is found if it contains every word, anywhere, when both are folded. The guest app
+// does the same (web/guest/src/menu/search.ts); testdata/search.json has cases that both must pass.
 //
 // Whole words are not required: Chinese has no spaces, and a search answers while its last word is being typed. The zero
 // value finds every text.

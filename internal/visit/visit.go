@@ -27,7 +27,7 @@ var (
 	ErrNoCode        = fault.New(fault.Conflict, "table_without_code", "This table has no code yet. Create one first.")
 )
 
-// CloseReason is why a visit was closed.
+// CloseReason is the reason for closing a visit.
 type CloseReason string
 
 // The reasons for closing a visit.

@@ -217,7 +217,7 @@ func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, e
 	return tx.Exec(ctx, stmt("otp_deadline_move"), by.Milliseconds())
 }
 
-// purgeLimit is how many rows one statement deletes, so that its locks are short.
+// purgeLimit is the number of rows that one statement deletes, so that its locks are short.
 const purgeLimit = 5000
 
 // Purge deletes rows that are no longer needed. Several processes may run it at once.

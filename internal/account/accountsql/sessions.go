@@ -19,8 +19,8 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// maxDeviceRaces is how often a login is repeated because another account has logged in on the same device at the same
-// time. After that the device stays with the other one, whose login is as new.
+// maxDeviceRaces is the number of times that a login is repeated because another account has logged in on the same
+// device at the same time. After that the device stays with the other one, whose login is as new.
 const maxDeviceRaces = 3
 
 // Begin stores a session, see account.SessionStore.

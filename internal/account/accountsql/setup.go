@@ -14,7 +14,7 @@ import (
 	"comanda/internal/sqldb"
 )
 
-// maxSetupCodes is how many set-up codes are valid at once: one per started process, with some to spare.
+// maxSetupCodes is the maximum number of valid set-up codes: one per started process, with some to spare.
 const maxSetupCodes = 8
 
 // AddCode stores the hash of a set-up code while there is no owner.

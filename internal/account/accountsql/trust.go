@@ -142,7 +142,7 @@ func saveScores(ctx context.Context, tx sqldb.Tx, users []int64, r account.Trust
 	return nil
 }
 
-// flagPage is how many accounts one transaction of RefreshScores locks.
+// flagPage is the number of accounts that one transaction of RefreshScores locks.
 const flagPage = 200
 
 // RefreshScores deletes the flags that no longer count and computes the scores of all accounts with flags, so that

@@ -41,7 +41,7 @@ type Issuer struct {
 	change func(jwt.MapClaims)
 }
 
-// grant is what a person has agreed to.
+// grant is an authorization that a person has given.
 type grant struct {
 	challenge, redirect string
 	claims              jwt.MapClaims

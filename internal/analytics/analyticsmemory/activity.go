@@ -11,7 +11,7 @@ import (
 	"comanda/internal/analytics"
 )
 
-// maxDates is how many dates are kept, as in Redis.
+// maxDates is the number of dates that are kept, as in Redis.
 const maxDates = 400
 
 // LoginStore implements analytics.ActivityCache in this process. It is safe for concurrent use.

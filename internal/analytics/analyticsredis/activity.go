@@ -18,7 +18,7 @@ var (
 	lastSeenScript = redisdb.MustScript(files, "lua/save_last_seen.lua")
 )
 
-// chunk is how many members or visitors one script takes, so that none holds up Redis.
+// chunk is the maximum number of members or visitors in one script call, so that none holds up Redis.
 const chunk = 1000
 
 // LoginStore implements analytics.ActivityCache. It is safe for concurrent use.

@@ -78,7 +78,7 @@ type Report struct {
 	Broken  []audit.Break `json:"broken"`
 }
 
-// auditPage is how many entries are verified per query.
+// auditPage is the number of entries that are verified per query.
 const auditPage = 1000
 
 // Verify reads the audit log from its beginning and returns all breaks. It takes no lock, so writers are not

@@ -181,7 +181,7 @@ func registerImages(a *httpapi.API, images *catalog.Images) {
 	})
 }
 
-// Declared is what a dish or an option declares. It is exported because huma only reads exported embedded fields.
+// Declared is the declaration of a dish or an option. It is exported because huma only reads exported embedded fields.
 type Declared struct {
 	Allergens *allergens     `json:"allergens" doc:"What it contains of the 14 allergens of Regulation (EU) 1169/2011; null if nothing is declared, which does not mean that it contains none."`
 	Diets     []catalog.Diet `json:"diets" enum:"VEGETARIAN,VEGAN,HALAL,KOSHER" doc:"The diets that it is made for; a missing one is not promised."`

@@ -24,8 +24,8 @@ type Guests interface {
 	FollowCart(ctx context.Context, token string, changed chan struct{}) (leave func(), err error)
 }
 
-// pollInterval is how often a stream reads the live menu and the version of the cart while notifications may be lost.
-// It is also the maximum age of a live menu.
+// pollInterval is the interval at which a stream reads the live menu and the version of the cart while notifications
+// may be lost. It is also the maximum age of a live menu.
 const pollInterval = 250 * time.Millisecond
 
 // SubscribableMenus returns live menus and notifies subscribers; catalog.LiveMenus implements it.

@@ -26,7 +26,8 @@ type menu struct {
 	Categories    []category     `json:"categories"`
 }
 
-// pricingInfo is what guests must know about the price before they order. POST /cis/order/quote returns the exact total.
+// pricingInfo has the rules of the price that guests must know before they order. POST /cis/order/quote returns the
+// exact total.
 type pricingInfo struct {
 	PriceMode      price.Mode          `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"EXCLUSIVE: taxes are added to the prices of this menu."`
 	ServiceCharges []serviceChargeInfo `json:"serviceCharges"`

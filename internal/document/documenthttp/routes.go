@@ -79,14 +79,15 @@ type dish struct {
 	Branches map[string]sale `json:"branches" doc:"By the id of a branch that has the dish on a published menu. At most a few seconds old."`
 }
 
-// sale is what one branch has, as catalog.DishSale writes it into documents.
+// sale is the state of a dish in one branch, as catalog.DishSale writes it into documents.
 type sale struct {
 	Stock     *int64 `json:"stock" doc:"Units left; null if nothing limits them, or if the dish is not offered now."`
 	SoldToday int64  `json:"soldToday" doc:"Units of paid orders of the current business date."`
 	Available bool   `json:"available" doc:"Whether the branch can sell the dish now: it is open, a menu with the dish is in force, and units are left."`
 }
 
-// public is what decides whether guests see a dish: drafts and retired dishes are on no published menu.
+// public has the field of a document that decides whether guests see a dish: drafts and retired dishes are on no
+// published menu.
 type public struct {
 	OnMenu bool `json:"onMenu"`
 }

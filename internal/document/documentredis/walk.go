@@ -40,8 +40,8 @@ func (s *Store) walk(
 	return w.report(ctx, 0)
 }
 
-// maxSuspects is how many suspects are collected before they are looked up in SQL. Few pages contain any, and one
-// statement for hundreds of suspects costs little more than for one.
+// maxSuspects is the number of suspects that are collected before they are looked up in SQL. Few pages contain any, and
+// one statement for hundreds of suspects costs little more than for one.
 const maxSuspects = 500
 
 // walk is a walk in progress.

@@ -100,7 +100,7 @@ func lockCarts(ctx context.Context, tx sqldb.Tx, lines []document.Record) error 
 // isColumn reports whether a field is a column of the entity's table.
 func isColumn(f document.Field) bool { return !f.Derived && !f.Hidden }
 
-// columns returns records as statement arguments, with the wanted fields in their order.
+// columns returns records as statement arguments, with the given fields in their order.
 func columns(e *document.Entity, records []document.Record, wanted func(document.Field) bool) *sqldb.RowSet {
 	set := sqldb.NewRowSet(len(records))
 	for i, f := range e.Fields {

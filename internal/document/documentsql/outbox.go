@@ -66,7 +66,7 @@ func (s *Store) PurgeTombstones(ctx context.Context, before time.Time) error {
 	}
 }
 
-// Discarded is what Discard has deleted.
+// Discarded describes what Discard has deleted.
 type Discarded struct {
 	Entities map[string]bool
 	Orders   map[OrderDay]bool // of changed orders

@@ -24,8 +24,8 @@ import (
 type Store struct {
 	queuesql.Queue[document.Claimed]
 
-	// BeforeImport runs in the transaction of an import before its records are written, so that the context that owns the
-	// rows can end what they take away. It may be nil.
+	// BeforeImport runs in the transaction of an import before its records are written. It ends what the records no longer
+	// allow, such as the sessions of an account with another role. It may be nil.
 	BeforeImport func(ctx context.Context, tx sqldb.Tx, e *document.Entity, records []document.Record) error
 
 	db   *sqldb.DB

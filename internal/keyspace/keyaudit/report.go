@@ -113,11 +113,11 @@ type familyTally struct {
 	longest []Key // at most longestPerFamily, longest first
 }
 
-// longestPerFamily is how many keys of each family are reported. Their number bounds how many keys are measured with
-// MEMORY USAGE after the scan.
+// longestPerFamily is the number of the longest keys of each family that are reported. It bounds how many keys are
+// measured with MEMORY USAGE after the scan.
 const longestPerFamily = 3
 
-// largestKeys is how many keys are reported of all families.
+// largestKeys is the number of the largest keys of all families that are reported.
 const largestKeys = 10
 
 // candidate keeps a key if it is among the longest of its family. SCAN may return a key twice.

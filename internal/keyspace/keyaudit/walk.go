@@ -220,7 +220,7 @@ func (a *auditor) recheck(ctx context.Context, sum *tally) error {
 	return nil
 }
 
-// pageSize is how many suspects are read in one round trip, as many as keys in a page of SCAN.
+// pageSize is the number of suspects that are read in one round trip, as many as keys in a page of SCAN.
 const pageSize = 1000
 
 // recheckSuspects reports for each suspect of a kind whether it is still wrong. A key that was deleted is not wrong any

@@ -109,7 +109,7 @@ type Segment struct {
 	InactiveDays int    `json:"inactiveDays,omitempty" minimum:"0" maximum:"400"`
 }
 
-// Content is what a mailing sends to whom. It is exported because huma reads exported embedded types only.
+// Content is the text of a mailing with its segment. It is exported because huma reads exported embedded types only.
 type Content struct {
 	Kind    string  `json:"kind" enum:"NEWS,REMINDER" doc:"NEWS goes to members who agreed to news; REMINDER, once per account, to those who have not verified their address."`
 	Segment Segment `json:"segment"`

@@ -115,7 +115,7 @@ func (s *Store) RecordExport(
 		WithAfter(audited{Segment: of, Members: members}))
 }
 
-// audited is what the audit log stores of an export or a mailing.
+// audited is the entry of an export or a mailing in the audit log.
 type audited struct {
 	Kind    mailing.Kind          `json:"kind,omitempty"`
 	Subject string                `json:"subject,omitempty"`
@@ -313,7 +313,7 @@ func (s *Store) Purge(ctx context.Context, before time.Time) error {
 	return err
 }
 
-// purgeLimit is how many recipients one transaction deletes, so that its locks are short.
+// purgeLimit is the number of recipients that one transaction deletes, so that its locks are short.
 const purgeLimit = 2000
 
 // PurgeRecipients deletes the recipients of mailings that finished before a time, and adds them to the counts of their

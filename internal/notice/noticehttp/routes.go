@@ -215,7 +215,7 @@ func (r routes) memberReadAll(ctx context.Context, in *memberReadAllInput) (*str
 	return nil, r.service.MarkAllRead(ctx, m, in.Body.UpTo)
 }
 
-// choice is how a reader wants notices of a kind.
+// choice states how a reader wants to get notices of a kind.
 type choice struct {
 	Kind string `json:"kind" enum:"ORDER_PAID,ORDER_READY,ORDER_CANCELED,ORDER_EXPIRED,ORDER_REFUNDED,STOCK_LOW,REFUND_DUE,TABLE_CALL,PAYMENT_MISMATCH"`
 	Bell bool   `json:"bell" doc:"In the list, and counted by the bell."`

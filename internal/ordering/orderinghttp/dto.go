@@ -99,7 +99,7 @@ type Summary struct {
 	Breakdown     *breakdown  `json:"breakdown,omitempty" doc:"How the total is made up; absent if it is the sum of the items."`
 }
 
-// breakdown is how the total of an order is made up.
+// breakdown has the parts of the total of an order.
 type breakdown struct {
 	PriceMode price.Mode `json:"priceMode" enum:"INCLUSIVE,EXCLUSIVE" doc:"INCLUSIVE: the taxes are contained in the prices. EXCLUSIVE: they are added."`
 	Goods     int64      `json:"goods" doc:"Prices times quantities."`

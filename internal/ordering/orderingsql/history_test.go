@@ -147,7 +147,7 @@ func TestHistory_own_orders(t *testing.T) {
 	})
 }
 
-// The keys of imported orders are none that a guest can send, so guests and imports never meet.
+// A guest cannot send the idempotency key of an imported order, so orders of guests and imports never collide.
 func TestHistory_keys_of_guests(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, run, _ := history(t, db)

@@ -1,10 +1,10 @@
 // Package orderingsql stores orders in SQL: the ledger that runs commands in shared transactions, the reads for guests
 // and staff, and the daybook.
 //
-// Every transaction takes its locks in one order, which rules out deadlocks: counters by (branch, date,
-// item), then the numbers of business dates, then members' carts, then the carts that guests share by visit, then holds
-// by id, then orders by id, and the audit log last. Only Ledger writes orders, apart
-// from the index of names. Orders reads without locks, and its results may be outdated when they are used.
+// Every transaction takes its locks in one order, which rules out deadlocks: counters by (branch, date, item), then the
+// numbers of business dates, then members' carts, then the carts that guests share by visit, then holds by id, then
+// orders by id, and the audit log last. Only Ledger writes orders, apart from the index of names. Orders reads without
+// locks, and its results may be outdated when they are used.
 package orderingsql
 
 import (

@@ -67,7 +67,7 @@ func (a response) codeError(c request) error {
 	return &codeError{c.name, a.Code, gatewayhttp.Truncate(a.Message, maxMessage)}
 }
 
-// decodeInfo decodes the info.
+// decodeInfo decodes the info member, whose shape depends on the call. A response without one is an error.
 func (a response) decodeInfo(to any) error {
 	if len(a.Info) == 0 {
 		return errors.New("linepay: the answer has no info")

@@ -146,7 +146,7 @@ func (r routes) refunds(ctx context.Context, _ *Span, s report.Span) (refundsVie
 	all, err := r.service.Refunds(ctx, s)
 	m := report.MoneyOf(nil, all)
 	v := refundsView{Head: headOf(s), Rows: make([]refunds, len(all))}
-	// Owed is what neither staff nor gateway has paid back yet, in any state but DONE.
+	// Owed is the money that neither staff nor gateway has paid back yet, in any state but DONE.
 	v.Totals = refundSums{Refunded: m.Refunded, Returned: m.Returned, Done: m.Done, Owed: m.Refunded + m.Returned - m.Done}
 	for i, f := range all {
 		v.Rows[i] = refunds(f)

@@ -203,7 +203,7 @@ func (v quotasView) sheet() *sheet {
 	return s
 }
 
-// option is how often guests chose an option of a dish.
+// option counts how often guests chose an option of a dish.
 type option struct {
 	DishID   string  `json:"dishId"`
 	Dish     string  `json:"dish" doc:"Empty for a deleted dish."`

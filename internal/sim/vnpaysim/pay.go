@@ -10,7 +10,7 @@ import (
 	"comanda/internal/sim"
 )
 
-// state is the state of a payment.
+// state is the state of a simulated payment.
 type state string
 
 const (

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/stock"
 )
 
-// maxScopes is how many scopes are called in parallel; they are independent of each other.
+// maxScopes is the number of scopes that are called in parallel; they are independent of each other.
 const maxScopes = 8
 
 var opCodes = map[stock.OpKind]string{

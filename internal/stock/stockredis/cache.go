@@ -55,7 +55,7 @@ func New(db *redisdb.DB, cfg Config) *Cache {
 	return &Cache{db: db, cfg: cfg, metrics: stockmetrics.New(cfg.Metrics), maxCalls: calls, queues: map[stock.Scope]*queue{}}
 }
 
-// maxLoggedHolds is how many holds one record of a rejected call names.
+// maxLoggedHolds is the maximum number of holds that the log record of a rejected call names.
 const maxLoggedHolds = 20
 
 // logRejected logs a rejection by the server, at most one per second: a fault usually affects all orders. The metrics

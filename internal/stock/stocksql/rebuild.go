@@ -50,7 +50,8 @@ const (
 	opsPerDelete = 5000 // entries per DELETE, so that no statement holds locks for long
 	holdsPerPage = 1000
 
-	// stockDates is how many business dates back orders may hold units of stock. No order holds units longer.
+	// stockDates is the number of past business dates whose orders may hold units of stock. No order holds units
+	// longer.
 	stockDates = 5
 )
 

@@ -67,8 +67,8 @@ func (r *Reservations) Stop() {
 // Group returns the group commit, for its metrics.
 func (r *Reservations) Group() *sqldb.Group[stock.Command, stock.CommandResult] { return r.group }
 
-// maxAttempts is how often a command is tried if another process inserts the same new id. The next attempt finds the
-// row of the other process, so a second collision requires a third process.
+// maxAttempts is the number of times that a command is tried if another process inserts the same new id. The next
+// attempt finds the row of the other process, so a second collision requires a third process.
 const maxAttempts = 3
 
 // Do runs one command. Its result is durable unless the error is of kind Unavailable. If ctx ends first, the outcome is

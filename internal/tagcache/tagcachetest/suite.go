@@ -318,7 +318,7 @@ func testModel(t *testing.T, s tagcache.Store) {
 	})
 }
 
-// raceRounds is how often the truth changes in testRace.
+// raceRounds is the number of times that the true value changes in testRace.
 const raceRounds = 1000
 
 // testRace changes a number and invalidates it while readers compute it slowly. Each reader knows the number of the last
