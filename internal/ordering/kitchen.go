@@ -167,9 +167,9 @@ func (o *Order) refuse(f *fault.Error) error {
 	return f.With("orderStatus", o.Status).With("version", o.Version)
 }
 
-// Standing returns the steps that have not been recalled, as timelines show them. A recall removes the step that it
+// EffectiveSteps returns the steps that have not been recalled, as timelines show them. A recall removes the step that it
 // reverses. Voided is omitted, because it is not a step.
-func Standing(steps []StepTaken) []StepTaken {
+func EffectiveSteps(steps []StepTaken) []StepTaken {
 	var all []StepTaken
 	for _, s := range steps {
 		last := len(all) - 1

@@ -247,15 +247,15 @@ func TestBatch_mark(t *testing.T) {
 	}
 }
 
-// Standing omits the steps that were recalled.
-func TestStanding(t *testing.T) {
+// EffectiveSteps omits the steps that were recalled.
+func TestEffectiveSteps(t *testing.T) {
 	step := func(from, to ordering.Status) ordering.StepTaken { return ordering.StepTaken{From: from, To: to} }
 	record := []ordering.StepTaken{
 		step("PLACED", "ACCEPTED"), step("ACCEPTED", "PREPARING"), step("PREPARING", "ACCEPTED"), step("ACCEPTED", "PREPARING"),
 		step("PREPARING", "READY"), step("READY", "VOIDED"), step("VOIDED", "READY"), step("READY", "SERVED"), step("SERVED", "READY"),
 	}
 	var got []string
-	for _, s := range ordering.Standing(record) {
+	for _, s := range ordering.EffectiveSteps(record) {
 		got = append(got, string(s.To))
 	}
 	if strings.Join(got, " ") != "ACCEPTED PREPARING READY" {

@@ -282,7 +282,7 @@ func timelineOf(d ordering.Detail) []occurrence {
 	if !d.PaidAt.IsZero() {
 		all = append(all, occurrence{d.PaidAt, "PAID"})
 	}
-	for _, s := range ordering.Standing(d.Steps) {
+	for _, s := range ordering.EffectiveSteps(d.Steps) {
 		all = append(all, occurrence{s.At, string(s.To)})
 	}
 	for _, r := range d.Refunds {
