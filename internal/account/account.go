@@ -150,7 +150,7 @@ func (p Profile) normalizedNew() (Profile, error) {
 func normalizeNames(p *Profile) error {
 	var ok bool
 	if p.Email, ok = NormalizeEmail(p.Email); !ok && p.Email != "" {
-		return invalid("This is not an e-mail address.")
+		return invalid("This is not a valid e-mail address.")
 	}
 	if p.Username, ok = NormalizeUsername(p.Username); !ok && p.Username != "" {
 		return invalid("A username has 3 to 32 characters: a-z, 0-9, dot, hyphen, underscore. It starts with a letter or digit.")
@@ -177,7 +177,7 @@ func normalizeTexts(p *Profile) error {
 	} {
 		*t.text = strings.TrimSpace(*t.text)
 		if utf8.RuneCountInString(*t.text) > t.most || strings.ContainsFunc(*t.text, unicode.IsControl) {
-			return invalid("%s is a line of at most %d characters.", t.name, t.most)
+			return invalid("%s must be one line of at most %d characters.", t.name, t.most)
 		}
 	}
 	return nil
@@ -200,7 +200,7 @@ func normalizeFacts(p *Profile) error {
 	north, okNorth := degrees(latitude, maxLatitude)
 	east, okEast := degrees(longitude, maxLongitude)
 	if !okNorth || !okEast {
-		return invalid("geolocation is latitude,longitude in degrees.")
+		return invalid("geolocation must be latitude,longitude in degrees.")
 	}
 	p.Geolocation = north + "," + east
 	return nil
@@ -227,7 +227,7 @@ func normalizeExtra(p *Profile) error {
 	var compact bytes.Buffer
 	if json.Unmarshal(p.Extra, &object) != nil || json.Compact(&compact, p.Extra) != nil ||
 		text.EscapesNUL(p.Extra) { // PostgreSQL's jsonb cannot store U+0000
-		return invalid("profile is a JSON object.")
+		return invalid("profile must be a JSON object.")
 	}
 	if compact.Len() > maxExtra {
 		return invalid("profile has at most %d bytes.", maxExtra)

@@ -130,7 +130,7 @@ func (a *Service) RequestCode(ctx context.Context, p Purpose, email string, c Ca
 	}
 	email, ok := NormalizeEmail(email)
 	if !ok {
-		return invalid("This is not an e-mail address.")
+		return invalid("This is not a valid e-mail address.")
 	}
 	u, _, err := a.Users.Find(ctx, email, "")
 	if err != nil {

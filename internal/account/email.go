@@ -32,7 +32,7 @@ func (a *Service) RequestEmail(ctx context.Context, actor authz.Actor, password,
 	}
 	email, ok := NormalizeEmail(email)
 	if !ok {
-		return fault.New(fault.Invalid, "invalid", "This is not an e-mail address.").With("field", "email")
+		return fault.New(fault.Invalid, "invalid", "This is not a valid e-mail address.").With("field", "email")
 	}
 	u, _, err := a.verifyCurrentPassword(ctx, actor, password)
 	if err != nil {

@@ -94,7 +94,7 @@ func repeats(text []rune) bool {
 
 // ErrBusy refuses a login because too many hashes wait already.
 var ErrBusy = &fault.Error{
-	Kind: fault.Unavailable, Code: "busy", Detail: "Many logins at the moment. Try again in a few seconds.",
+	Kind: fault.Unavailable, Code: "busy", Detail: "Too many logins at the moment. Try again in a few seconds.",
 	RetryAfter: 2 * time.Second,
 }
 

@@ -277,7 +277,7 @@ func (p *restaurantSetup) planPerson(ctx context.Context, person setupPerson, ki
 	at := func(field string) []any { return append(slices.Clone(path), field) }
 	email, ok := account.NormalizeEmail(person.Email)
 	if !ok {
-		p.wrong("This is not an e-mail address.", at("email")...)
+		p.wrong("This is not a valid e-mail address.", at("email")...)
 		return nil
 	}
 	roles, err := p.Roles.Store.Roles(ctx)

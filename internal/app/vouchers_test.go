@@ -67,7 +67,7 @@ func TestVouchers(t *testing.T) {
 		"409 voucher_used_up: This voucher has been used up.":       order("PHO2026", 58500),
 		"422 voucher_unknown: This voucher code is not valid here.": order("OTHER", 58500),
 		"403 voucher_members_only: Log in to use this voucher.":     quote("MEMBERS"),
-		"409 voucher_uses: More orders than this use the voucher already.": func() reply {
+		"409 voucher_uses: More orders than that already use this voucher.": func() reply {
 			f.must(ask("owner", "PUT", "/api/branches/1/vouchers/"+id, `{'maxUses':2}`))
 			f.must(order("PHO2026", 58500))
 			return ask("owner", "PUT", "/api/branches/1/vouchers/"+id, `{'maxUses':1}`)

@@ -79,7 +79,7 @@ var (
 
 // ErrRetry refuses a change after several conflicts with other changes to the same cart. Nothing has changed.
 var ErrRetry = &fault.Error{
-	Kind: fault.Unavailable, Code: "try_again", Detail: "That did not work. Please try again.",
+	Kind: fault.Unavailable, Code: "try_again", Detail: "The cart was not changed. Please try again.",
 	RetryAfter: time.Second,
 }
 

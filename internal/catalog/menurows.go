@@ -93,7 +93,7 @@ func planRows(s MenuState, by authz.Actor, rows []MenuRow) (MenuChange, error) {
 	var changed []ChangedRow
 	for _, r := range rows {
 		if r.DishID != 0 && seen[r.DishID] {
-			return c, invalid("A dish can be changed once in a request.")
+			return c, invalid("A request can change each dish only once.")
 		}
 		seen[r.DishID] = true
 		at := s.itemOf(r)

@@ -130,7 +130,7 @@ func canonicalOptions(chosen []ChosenOption, depth int, total *int) ([]ChosenOpt
 	out := make([]ChosenOption, 0, len(chosen))
 	for _, c := range chosen {
 		if c.OptionID <= 0 || c.Qty < 1 || c.Qty > MaxOptionQty {
-			return nil, invalid("The quantity of an option is 1 to %d.", MaxOptionQty)
+			return nil, invalid("The quantity of an option must be from 1 to %d.", MaxOptionQty)
 		}
 		below := 0 // options of the second level, which count once if equal options are added
 		var err error
@@ -144,7 +144,7 @@ func canonicalOptions(chosen []ChosenOption, depth int, total *int) ([]ChosenOpt
 			continue
 		}
 		if out[i].Qty += c.Qty; out[i].Qty > MaxOptionQty {
-			return nil, invalid("The quantity of an option is 1 to %d.", MaxOptionQty)
+			return nil, invalid("The quantity of an option must be from 1 to %d.", MaxOptionQty)
 		}
 	}
 	return out, nil

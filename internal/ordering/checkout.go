@@ -83,7 +83,7 @@ func (r Receiver) normalized(k Kind) (Receiver, error) {
 		return r, invalidField("receiverAddress",
 			"The address has 5 to 300 characters on one line; to fetch an order needs none.")
 	case r.Email != "" && !emailOK:
-		return r, invalidField("receiverEmail", "This is not an e-mail address.")
+		return r, invalidField("receiverEmail", "This is not a valid e-mail address.")
 	case noteErr != nil || !lengthWithin(r.Note, 0, MaxReceiverNote):
 		return r, invalidField("receiverNote", "The note for the courier is plain text of at most 200 characters.")
 	}

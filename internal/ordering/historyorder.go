@@ -146,7 +146,7 @@ func checkAmount(_ *Order, h historyOrder, b catalog.Branch) error {
 	case h.Currency != b.Currency:
 		return fmt.Errorf("the currency of the branch is %s, not %q", b.Currency, h.Currency)
 	case h.TotalPrice < 0 || h.TotalPrice > money.Max:
-		return fmt.Errorf("totalPrice is 0 to %d", money.Max)
+		return fmt.Errorf("totalPrice must be from 0 to %d", money.Max)
 	case h.Number < 0 || h.Number > 1_000_000:
 		return errors.New("number is 1 to 1000000, or 0 for the next one")
 	}
@@ -263,14 +263,14 @@ func (p *historyPass) setItems(o *Order, h historyOrder, b catalog.Branch) error
 		case err != nil || !lengthWithin(notes, 0, MaxNotes):
 			return fmt.Errorf("item %d: notes are plain text of at most %d characters", i+1, MaxNotes)
 		case it.Quantity < 1 || it.Quantity > maxHistoryQty:
-			return fmt.Errorf("item %d: quantity is 1 to %d", i+1, maxHistoryQty)
+			return fmt.Errorf("item %d: quantity must be from 1 to %d", i+1, maxHistoryQty)
 		case it.Price < 0 || it.Price > money.Max/maxHistoryQty:
-			return fmt.Errorf("item %d: price is 0 to %d", i+1, money.Max/maxHistoryQty)
+			return fmt.Errorf("item %d: price must be from 0 to %d", i+1, money.Max/maxHistoryQty)
 		}
 		// The name on the receipt may have been another one than the dish has now.
 		name, err := text.Line.Clean(it.Name)
 		if err != nil || !lengthWithin(name, 0, maxHistoryName) {
-			return fmt.Errorf("item %d: name is a line of at most %d characters", i+1, maxHistoryName)
+			return fmt.Errorf("item %d: name must be one line of at most %d characters", i+1, maxHistoryName)
 		}
 		if name == "" {
 			name = names.In(b.Locales...)

@@ -206,7 +206,7 @@ func (s *Service) CheckRequest(g Guest, r Request) error {
 		return err
 	}
 	if strings.HasPrefix(r.ClientTxnID, memberPrefix) { // reserved for the keys of members and imports, which share the column
-		return invalidField("clientTxnId", "clientTxnId does not begin with "+memberPrefix+".")
+		return invalidField("clientTxnId", "clientTxnId must not begin with "+memberPrefix+".")
 	}
 	if err := checkItems(r.Items); err != nil {
 		return err

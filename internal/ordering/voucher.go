@@ -69,7 +69,7 @@ var (
 	ErrVoucherExists   = fault.New(fault.Conflict, "voucher_exists", "The branch already has a voucher with this code.")
 	ErrVoucherMissing  = fault.New(fault.NotFound, "voucher_not_found", "Voucher not found.")
 	ErrVoucherLimit    = fault.Newf(fault.Conflict, "voucher_limit", "A branch has at most %d vouchers.", MaxVouchers)
-	ErrVoucherUses     = fault.New(fault.Conflict, "voucher_uses", "More orders than this use the voucher already.")
+	ErrVoucherUses     = fault.New(fault.Conflict, "voucher_uses", "More orders than that already use this voucher.")
 	errVoucherDiscount = fault.New(fault.Invalid, "discount_unknown", "Choose a discount of the branch that has a value.").
 				With("field", "discount")
 	errVoucherPast = fault.New(fault.Invalid, "voucher_until_past", "The last day of a voucher must not be in the past.").

@@ -125,12 +125,12 @@ func TestImport_validates_accounts(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		e := newImportEnv(t, db)
 		for field, c := range map[string]struct{ value, detail string }{
-			"email":       {"not an address", "This is not an e-mail address."},
+			"email":       {"not an address", "This is not a valid e-mail address."},
 			"username":    {"an@home", "A username has 3 to 32 characters"},
 			"phone":       {"call me", "A phone number is + and 7 to 15 digits"},
 			"deviceId":    {strings.Repeat("x", 129), "A device id has up to 128"},
-			"firstName":   {strings.Repeat("x", 101), "firstName is a line of at most 100"},
-			"geolocation": {"here", "geolocation is latitude,longitude"},
+			"firstName":   {strings.Repeat("x", 101), "firstName must be one line of at most 100"},
+			"geolocation": {"here", "geolocation must be latitude,longitude"},
 		} {
 			value := string(testenv.Must(json.Marshal(c.value))(t))
 			err := e.run(t, e.line(90, authz.RoleUser, account.Active, "")+

@@ -60,7 +60,7 @@ func (in *usersIn) exact() (v account.UserValue, ok bool, err error) {
 			continue
 		}
 		if ok {
-			return v, ok, fault.New(fault.Invalid, "invalid", "Only one exact value can be searched for at a time.")
+			return v, ok, fault.New(fault.Invalid, "invalid", "Search for one exact value at a time.")
 		}
 		v, ok = e, true
 	}
