@@ -30,7 +30,7 @@ const (
 // with it. Returning are those of the date who were also active on one of the thirty dates before it.
 type ActiveMembers struct{ Daily, Weekly, Monthly, Returning int64 }
 
-// ActiveDate is the figures of one date.
+// ActiveDate contains the figures of one date.
 type ActiveDate struct {
 	Date string
 	ActiveMembers

@@ -219,7 +219,7 @@ type Online struct {
 	Branches []BranchOnline
 }
 
-// BranchOnline is the guests of a branch.
+// BranchOnline is the number of guests of a branch who are here now.
 type BranchOnline struct{ Branch, Guests int64 }
 
 // Online counts who is here now: members, and the guests of the branches that an actor sees.

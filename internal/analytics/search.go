@@ -15,8 +15,8 @@ import (
 	"comanda/internal/text"
 )
 
-// Limits of searches (AN7). A name of a dish is rarely longer than 40 characters; longer texts, addresses and numbers are
-// something that a guest wrote about a person, and are not stored.
+// Limits of searches (AN7). A name of a dish is rarely longer than 40 characters; longer texts, addresses and numbers
+// may be about a person, and are not stored.
 const (
 	MaxSearches   = 10 // of one batch
 	maxSearchText = 40 // characters
@@ -51,7 +51,7 @@ type SearchLog interface {
 	SearchesAfter(ctx context.Context, date, position string, limit int) (all []SearchEvent, next string, err error)
 }
 
-// SearchBatch is the searches of a business date between two positions of a log.
+// SearchBatch contains the searches of a business date between two positions of a log.
 type SearchBatch struct {
 	Log, Date string
 	From, To  string // positions

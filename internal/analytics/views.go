@@ -95,8 +95,8 @@ type MemberCount struct {
 	At                 time.Time
 }
 
-// ViewBatch is the counters of a scope that a process has taken. Its lists are sorted, so that transactions lock rows in
-// one order.
+// ViewBatch contains the counters of a scope that a process has taken. Its lists are sorted, so that transactions lock
+// rows in one order.
 type ViewBatch struct {
 	ID string
 	BranchDay
@@ -319,7 +319,7 @@ type Histories interface {
 	DropSeen(ctx context.Context, user int64) error
 }
 
-// DishHistory is the dishes of one member.
+// DishHistory contains the dishes that one member has seen.
 type DishHistory struct {
 	Seen  []Seen  // newest first
 	Usual []Usual // most orders first

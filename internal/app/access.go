@@ -272,7 +272,7 @@ func (k *Core) createDemoVoucher(ctx context.Context, out io.Writer) error {
 // person.
 func demoAddress(name string) string { return name + "@demo.example" }
 
-// accountServices is the account services on their stores.
+// accountServices contains the account services on their stores.
 type accountServices struct {
 	Accounts      *account.Service
 	Authenticator *account.Authenticator

@@ -96,8 +96,8 @@ func AttachRedis(ctx context.Context, c Config) (*redisdb.DB, error) {
 	return redisdb.Attach(ctx, rc)
 }
 
-// Core is all services on their stores, without HTTP and background loops. Its services find each other in it, so a
-// service may use one that is wired later, but only when it is called.
+// Core contains all services on their stores, without HTTP and background loops. Its services find each other in it, so
+// a service may use one that is wired later, but only when it is called.
 type Core struct {
 	Config             Config
 	DB                 *sqldb.DB

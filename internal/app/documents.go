@@ -22,7 +22,7 @@ import (
 	"comanda/internal/worker"
 )
 
-// documents is the document services on their stores.
+// documents contains the document services on their stores.
 type documents struct {
 	Documents       *document.Reader
 	Projector       *document.Projector // of all documents but those of orders

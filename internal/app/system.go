@@ -82,7 +82,7 @@ func (c Config) aboutProcess(build telemetry.Build, roles []ProcessRole, started
 	return a
 }
 
-// Diagnosis is the results of all checks.
+// Diagnosis contains the results of all checks.
 type Diagnosis struct {
 	Build    telemetry.Build  `json:"build"`
 	Settings []Shown          `json:"settings"`

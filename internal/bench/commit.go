@@ -75,7 +75,7 @@ func perSecond(n int64, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// page is the rows of the orders of one transaction, as statements with their arguments. It is built outside the
+// page contains the rows of the orders of one transaction, as statements with their arguments. It is built outside the
 // transaction and written once.
 type page []statement
 

@@ -69,7 +69,8 @@ func orderOf(key string, dishes ...int) string {
 	return fmt.Sprintf(`{"items":[%s],"paymentMethod":"COUNTER","clientTxnId":"%s"}`, strings.Join(items, ","), key)
 }
 
-// checkKept compares the rows with the acknowledged orders, by id: no row is missing, and none is too many if exactly.
+// checkKept compares the rows with the acknowledged orders, by id: no row is missing and, if exactly is set, there are
+// no others.
 func checkKept(t *testing.T, db *sqldb.DB, acknowledged map[string]string, exactly bool) {
 	t.Helper()
 	// One snapshot: the server may still commit a transaction of a process that was killed.

@@ -127,7 +127,7 @@ func (u usage) each(later usage, orders int64) []Cost {
 	return costs
 }
 
-// group is the processes of one component. Their names must begin with name, because a process id from inside a
+// group contains the processes of one component. Their names must begin with name, because a process id from inside a
 // container may belong to another process here. PostgreSQL has one process per connection.
 type group struct {
 	part string

@@ -40,7 +40,7 @@ type StreamDelay struct {
 }
 
 const (
-	// MaxStreams is the most streams that a server opens.
+	// MaxStreams is the maximum number of streams that a server opens.
 	MaxStreams = 5000
 
 	menuChanges  = 10

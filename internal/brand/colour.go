@@ -13,7 +13,7 @@ const (
 	minControl = 3.0 // success criterion 1.4.11
 )
 
-// The texts on an accent, preferred first.
+// The colours of text on an accent colour, the preferred one first.
 const (
 	lightText = "#ffffff"
 	darkText  = "#1a0f0a"
@@ -37,7 +37,7 @@ type Shades struct {
 	Surface float64 // contrast of Accent on the least contrasting surface, at least 3
 }
 
-// Palette is the colours of both themes.
+// Palette contains the colours of both themes.
 type Palette struct{ Light, Dark Shades }
 
 var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)

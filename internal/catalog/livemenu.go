@@ -233,7 +233,7 @@ type DishSale struct {
 	Available bool   `json:"available"`
 }
 
-// DishSales is the sales of a dish, by branch.
+// DishSales contains the sales of a dish, by branch.
 type DishSales map[int64]DishSale
 
 // Stock returns the units left in all branches that can sell the dish; limited is false if one of them has no limit.

@@ -36,7 +36,7 @@ type Entry struct {
 	Sort   *int64 // place within the category; nil keeps it, or appends a new item
 }
 
-// maxSort is the largest place in an order.
+// maxSort is the highest position in a list.
 const maxSort = 1_000_000
 
 // checkSort validates a position; nil means that it was not set.

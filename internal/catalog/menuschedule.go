@@ -137,7 +137,7 @@ func CombinationID(branch int64, parts []MenuPart) int64 {
 	return firstCombination + int64(binary.BigEndian.Uint64(sum[:8])%(8*firstCombination))
 }
 
-// menuSet is the published menus of a branch with their compiled schedules. It is immutable.
+// menuSet contains the published menus of a branch with their compiled schedules. It is immutable.
 type menuSet struct {
 	menus     []PublishedMenu // in the order in which a dish on several of them is taken
 	schedules []*schedule     // nil: at all hours

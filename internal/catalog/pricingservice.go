@@ -98,7 +98,7 @@ func (s *PricingService) SetTaxClass(ctx context.Context, by authz.Actor, class 
 }
 
 // PricingProfile is a starting point for the pricing of a branch in a country. Every field can be edited. Rates are
-// product input and no legal advice.
+// suggestions, not legal advice.
 type PricingProfile struct {
 	Country Country
 	Name    string // distinguishes the profiles of one country

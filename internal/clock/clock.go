@@ -160,7 +160,7 @@ func (a *anchor) wallAhead(now reading) time.Duration {
 // derive returns the deciding time without a new measurement (C1).
 func (a *anchor) derive(now reading) time.Time { return a.at.Add(now.mono - a.machine.mono) }
 
-// reading is both clocks of the machine at one instant.
+// reading is the time of both clocks of the machine at one instant.
 type reading struct {
 	wall time.Time     // without a monotonic part
 	mono time.Duration // since the process began

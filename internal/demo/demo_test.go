@@ -90,7 +90,7 @@ func TestRestaurant_is_sound(t *testing.T) {
 	}
 }
 
-// content is all rows of the demo in a database.
+// content contains all rows of the demo in a database.
 type content struct {
 	Branches  []string
 	Countries []catalog.Country

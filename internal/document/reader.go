@@ -138,7 +138,7 @@ func errIndex(e *Entity, index string) error {
 // empty page.
 type Page struct{ Offset, Limit int }
 
-// Filter is values that documents must have, by name of a set index.
+// Filter contains values that documents must have, by name of a set index.
 type Filter map[string]string
 
 // Find returns a page of the documents that have all values, in the order of ids, and their total number. Without

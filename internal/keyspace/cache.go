@@ -22,8 +22,8 @@ const (
 	CacheCount  CacheKind = "count"
 )
 
-// CacheFamily is the declared keys of the cached values of one entity, all of one hash slot per scope: the values, the
-// set of their names by which they are invalidated, and the leases of processes that fill them.
+// CacheFamily contains the declared keys of the cached values of one entity, all of one hash slot per scope: the
+// values, the set of their names by which they are invalidated, and the leases of processes that fill them.
 type CacheFamily struct {
 	name   string
 	scoped bool

@@ -147,7 +147,7 @@ func cleaned(fields map[string]string) map[string]string {
 	return clean
 }
 
-// oneLine keeps user input on one line (E4), and short.
+// oneLine keeps user input on one line (E4), and truncates it.
 func oneLine(s string) string {
 	var b strings.Builder
 	for _, r := range s {

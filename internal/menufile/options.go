@@ -140,8 +140,8 @@ func (c OptionsCell) names(locale string) string {
 	return s
 }
 
-// limits returns the words of a group's parenthesis. What is usual is not written: a size is chosen once, and of other
-// groups any number of different options.
+// limits returns the words of a group's parenthesis. The usual limits are omitted: one option of a group of sizes, any
+// number of different options of another group.
 func (g *OptionGroupCell) limits() string {
 	var words []string
 	if g.Kind != kindChoice {

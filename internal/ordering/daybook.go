@@ -19,8 +19,8 @@ func DaybookTypes() []string {
 	return []string{event.OrderPlaced.Name, event.OrderPaid.Name, event.OrderCanceled.Name}
 }
 
-// Day is the totals of a business date, or the increments that events add to them. Increments may be negative, and
-// events may arrive in any order; the sums are right after all events have arrived.
+// Day contains the totals of a business date, or the increments that events add to them. Increments may be negative,
+// and events may arrive in any order; the sums are right after all events have arrived.
 type Day struct {
 	Scope    stock.Scope
 	Placed   int64

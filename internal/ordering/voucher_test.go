@@ -34,8 +34,8 @@ func (r *register) voucher(t testing.TB, n ordering.NewVoucher) ordering.Voucher
 	return testenv.Must(r.Vouchers.Create(t.Context(), owner, 1, n))(t)
 }
 
-// uses returns the voucher as it is stored.
-func (r *register) uses(t testing.TB) ordering.Voucher {
+// storedVoucher returns the only voucher of the branch as it is stored.
+func (r *register) storedVoucher(t testing.TB) ordering.Voucher {
 	t.Helper()
 	all := testenv.Must(r.Vouchers.List(t.Context(), owner, 1))(t)
 	if len(all) != 1 {
@@ -47,7 +47,7 @@ func (r *register) uses(t testing.TB) ordering.Voucher {
 // wantUses fails the test unless the voucher's counter has these numbers, and all counters agree with their holds.
 func (r *register) wantUses(t testing.TB, db *sqldb.DB, held, used int64) {
 	t.Helper()
-	if v := r.uses(t); v.Held != held || v.Used != used {
+	if v := r.storedVoucher(t); v.Held != held || v.Used != used {
 		t.Errorf("the voucher is held %d times and used %d times, want %d and %d", v.Held, v.Used, held, used)
 	}
 	counters := testenv.Must(stocksql.New(db).Drift(t.Context(), "2026-01-01"))(t)

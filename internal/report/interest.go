@@ -17,7 +17,7 @@ type DishInterest struct {
 	Viewed, Added, Orders int64
 }
 
-// CartDay is the visits of a business date in which a dish was added to a cart.
+// CartDay counts the visits of a business date in which a dish was added to a cart.
 type CartDay struct {
 	Date      string
 	Begun     int64

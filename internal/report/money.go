@@ -87,7 +87,7 @@ func MoneyOf(attempts []Attempts, refunds []Refunds) (m Money) {
 	return m
 }
 
-// Ended is the orders of one business date that ended unpaid for one reason (R4).
+// Ended counts the orders of one business date that ended unpaid for one reason (R4).
 type Ended struct {
 	Date   string
 	Reason string // EXPIRED, USER_CANCELED, STAFF_CANCELED

@@ -48,8 +48,8 @@ func TestNewSpan(t *testing.T) {
 	}
 }
 
-// R5: every instant is in one stretch, whose offset is the zone's, even around changes of the clock.
-func TestSpan_Stretches(t *testing.T) {
+// R5: every instant is in one OffsetPeriod, whose offset is the zone's, even around changes of the clock.
+func TestSpan_OffsetPeriods(t *testing.T) {
 	for _, c := range []struct {
 		zone, from, to string
 		n              int
@@ -74,7 +74,7 @@ func TestSpan_Stretches(t *testing.T) {
 			}
 		}
 		if distinct != c.n {
-			t.Errorf("%s %s to %s: %d stretches, want %d: %v", c.zone, c.from, c.to, distinct, c.n, all)
+			t.Errorf("%s %s to %s: %d periods, want %d: %v", c.zone, c.from, c.to, distinct, c.n, all)
 		}
 		first, _ := b.Calendar().Interval(c.from)
 		last, _ := b.Calendar().Interval(c.to)

@@ -8,8 +8,8 @@ import (
 	"comanda/internal/catalog"
 )
 
-// Cell is the orders of one hour of one day of the week. Amounts here and below are minor units of the branch's
-// currency.
+// Cell contains the figures of the orders of one hour of one day of the week. Amounts here and below are minor units of
+// the branch's currency.
 type Cell struct {
 	Weekday int // 1 is Monday, 7 is Sunday
 	Hour    int // branch local time, 0 to 23
@@ -31,7 +31,7 @@ func Hours(cells []Cell) []Cell {
 	return hours
 }
 
-// Day is the orders of one business date (R1).
+// Day contains the figures of the orders of one business date (R1).
 type Day struct {
 	Date     string
 	Placed   int64
@@ -58,7 +58,7 @@ func Total(days []Day) (sum Day) {
 	return sum
 }
 
-// Dish is the sales of a dish.
+// Dish contains the sales of a dish.
 type Dish struct {
 	ID    int64
 	Names catalog.Texts // empty for a deleted dish
@@ -148,7 +148,8 @@ type OptionSale struct {
 	Portions int64 // portions of the dish that were sold, with the option or without
 }
 
-// ConfiguredSale is the portions of a dish that were sold with the same options. Options is empty for those without.
+// ConfiguredSale counts the portions of a dish that were sold with the same options. Options is empty for those
+// without.
 type ConfiguredSale struct {
 	DishID  int64
 	Dish    catalog.Texts

@@ -14,7 +14,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// week is the days in the order in which the pages list them.
+// week lists the days in the order in which the pages list them.
 var week = []time.Weekday{
 	time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday,
 }

@@ -189,8 +189,8 @@ type HoldState struct {
 	State State
 }
 
-// OutboxEntry is the committed changes of one transaction to one scope. Table redis_outbox stores it until Redis has
-// applied it. An entry without an id is in no table: it drops a provisional hold after a refusal. If it gets lost,
+// OutboxEntry contains the committed changes of one transaction to one scope. Table redis_outbox stores it until Redis
+// has applied it. An entry without an id is in no table: it drops a provisional hold after a refusal. If it gets lost,
 // ExpireProvisional releases the hold later.
 type OutboxEntry struct {
 	ID    string

@@ -45,9 +45,9 @@ func StockScope(branch int64) Scope { return Scope{Branch: branch} } //nolint:re
 // IsStock reports whether the scope is a branch's stock.
 func (s Scope) IsStock() bool { return s.Date == "" }
 
-// Hold is the units that one order, or one reservation of another system, takes from counters, all or none. Its
-// content never changes after its creation. Only its state changes, and Until, which ExtendDeadline may move to a
-// later instant.
+// Hold represents the units that one order, or one reservation of another system, takes from counters, all or none. Its
+// content never changes after its creation. Only its state changes, and Until, which ExtendDeadline may move to a later
+// instant.
 type Hold struct {
 	ID    string
 	Scope Scope

@@ -70,7 +70,8 @@ const (
 	MaxTTL     = 24 * time.Hour
 )
 
-// Reservation is the units of a branch's stock that another system has taken, under the id that the system chose.
+// Reservation represents the units of a branch's stock that another system has taken, under the id that the system
+// chose.
 type Reservation struct {
 	ID        string
 	Branch    int64 // 0 if the reservation was cancelled before its Try

@@ -13,7 +13,7 @@ import (
 	"comanda/internal/seq"
 )
 
-// LevelSnapshot is the available units of a stock item at an instant, for displays.
+// LevelSnapshot is the number of available units of a stock item at an instant, for displays.
 type LevelSnapshot struct {
 	Branch    int64
 	SKU       string

@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	// MaxEntries is the most values of one scope. A report has some ten presets and a few hundred spans; anonymous searches
-	// could otherwise fill the store.
+	// MaxEntries is the maximum number of values of one scope. A report has some ten presets and a few hundred spans;
+	// anonymous searches could otherwise fill the store.
 	MaxEntries = 1000
 
 	// MaxValue is the size in bytes of the largest value that is stored. A year by dish takes some 100 kB.

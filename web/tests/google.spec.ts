@@ -8,7 +8,7 @@ import { join, logIn, password } from './member'
 import { Server } from './server'
 import { sizes } from './staff'
 
-/** An OpenID Connect issuer in place of Google, whose page agrees at once as the present person. */
+/** An OpenID Connect issuer in place of Google, whose page consents at once for the current person. */
 class Issuer {
   url = ''
   person = { sub: 'lan', email: 'lan@gmail.com', email_verified: true, given_name: 'Lan' }

@@ -81,7 +81,7 @@ func (s *Accounts) begin(
 	return written, evicted, err
 }
 
-// resetFailures resets the count of wrong passwords or PINs, of that which was right. A login with Google has proved
+// resetFailures resets the failure count of the password or the PIN, whichever was right. A login with Google proves
 // neither.
 func resetFailures(ctx context.Context, tx sqldb.Tx, user int64, p account.LoginProof) error {
 	switch {

@@ -40,7 +40,7 @@ type rankKey struct {
 	period analytics.RankPeriod
 }
 
-// list is the dishes of a member, until it expires.
+// list contains the dishes that a member has seen, until it expires.
 type list struct {
 	dishes map[int64]time.Time
 	until  time.Time
@@ -230,7 +230,7 @@ const (
 	logDates = 3
 )
 
-// searchLog is the searches of a business date. The position of an entry is its number, counted from 1.
+// searchLog contains the searches of a business date. The position of an entry is its number, counted from 1.
 type searchLog struct {
 	first  int // the number of the first entry
 	events []analytics.SearchEvent

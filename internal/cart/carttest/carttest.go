@@ -203,7 +203,7 @@ func (f *Fixture) Rows(t testing.TB) Rows {
 	return got
 }
 
-// Documents is the documents of a restaurant in Redis.
+// Documents reads the documents of a restaurant in Redis.
 type Documents struct {
 	redis     *redisdb.DB
 	sql       *documentsql.Store

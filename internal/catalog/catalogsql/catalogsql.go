@@ -244,7 +244,7 @@ func (s *Store) DishesOnSale(ctx context.Context) ([]int64, error) {
 	return sqldb.Collect(ctx, s.db, sqldb.Value[int64], stmt("dish_sale_ids"))
 }
 
-// DishSalesUpdate is the sales of one dish; without branches it is on no published menu.
+// DishSalesUpdate contains the sales of one dish; without branches it is on no published menu.
 type DishSalesUpdate struct {
 	Dish  int64
 	Sales catalog.DishSales

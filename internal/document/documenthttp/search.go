@@ -21,8 +21,8 @@ const (
 	searchAge   = 10 * time.Second // how long a new name, or a dish that is new on a menu, may be missing in searches
 )
 
-// searchable is the folded texts of a dish: its names, and everything that a phone searches (web/guest/src/menu/search.ts),
-// in all languages.
+// searchable contains the folded texts of a dish: its names, and everything that a phone searches
+// (web/guest/src/menu/search.ts), in all languages.
 type searchable struct {
 	id, category string
 	names        []string

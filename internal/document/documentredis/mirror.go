@@ -178,7 +178,7 @@ func (c *comparison) members(ctx context.Context, docs []document.Document) erro
 	return nil
 }
 
-// expectedMembers is the expected members of each set.
+// expectedMembers contains the expected members of each set.
 type expectedMembers struct {
 	sets
 	wants [][]expected

@@ -147,7 +147,7 @@ func MoveDeadlines(ctx context.Context, tx sqldb.Tx, by time.Duration) (int64, e
 	return rows + generations, err
 }
 
-// Change is the documents of one entity that a transaction has changed. A line of an order is named by its own id,
+// Change names the documents of one entity that a transaction has changed. A line of an order is named by its own id,
 // or by the order's id, which selects all lines. Ids are text, as in keys.
 type Change struct {
 	Entity  string

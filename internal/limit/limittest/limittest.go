@@ -24,7 +24,7 @@ type Bucket struct {
 	begun  bool
 }
 
-// Take takes one token at a time in Unix milliseconds.
+// Take takes one token at an instant, in Unix milliseconds.
 func (b *Bucket) Take(now int64) (ok bool) {
 	if !b.CanTake(now) {
 		return false

@@ -245,7 +245,7 @@ func (g gateways) registerPage(a *httpapi.API) {
 // without a script.
 const pageRefresh = 3
 
-// words is the texts of one language in page.json.
+// words contains the texts of one language in page.json.
 type words struct {
 	Title     string `json:"title"`
 	Pending   string `json:"pending"`

@@ -36,7 +36,7 @@ CREATE INDEX refund_order ON refund (order_id);
 CREATE INDEX refund_attempt ON refund (attempt_id);
 CREATE UNIQUE INDEX refund_obligation ON refund (attempt_id) WHERE reason <> 'STAFF';
 
--- However often a capture is reported, it is one; somebody clears it who has looked.
+-- A capture has one row, however often it is reported. Staff record how they have resolved it.
 CREATE TABLE payment_mismatch (
     attempt_id  @key NOT NULL,
     order_id    @key NOT NULL,

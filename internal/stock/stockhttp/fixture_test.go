@@ -54,7 +54,7 @@ func (fakeAuth) Authorize(*authz.Actor, int) error { return nil }
 // service is the token of other systems.
 const service = "0123456789abcdef0123456789abcdef"
 
-// fixture is two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items
+// fixture has two branches with a SQL store, a cache and the routes of stock and orders. Branch 1 has the menu items
 // 101, of which 20 may be sold a day, and 102.
 type fixture struct {
 	*orderingtest.Restaurant

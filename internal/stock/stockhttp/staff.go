@@ -81,8 +81,8 @@ func (s staffRoutes) list(ctx context.Context, in *listIn) (httpapi.Listed[item]
 	return httpapi.ListedOf(in.Paging, page, total, itemOf), err
 }
 
-// Description is the editable fields of a stock item. It is exported because huma reads exported parts of an input
-// only.
+// Description contains the editable fields of a stock item. It is exported because huma reads exported parts of an
+// input only.
 type Description struct {
 	Name  string `json:"name" text:"line" maxLength:"100"`
 	Unit  string `json:"unit,omitempty" text:"line" maxLength:"100"`

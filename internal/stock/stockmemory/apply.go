@@ -36,7 +36,7 @@ var steps = map[stock.OpKind]map[stock.State]step{
 	},
 }
 
-// call is the operations of one call on one scope: the changes that apply all of them, or nothing.
+// call contains the operations of one call on one scope: the changes that apply all of them, or nothing.
 type call struct {
 	*branch
 	scope stock.Scope

@@ -9,7 +9,8 @@ import (
 	"comanda/internal/stock"
 )
 
-// branch is the quotas of a branch on all dates, or its stock. mu guards all fields and is held for microseconds only.
+// branch contains the quotas of a branch on all dates, or its stock. mu guards all fields and is held for microseconds
+// only.
 type branch struct {
 	mu      sync.Mutex
 	days    map[string]*day    // by business date; of stock, under an empty date
@@ -22,7 +23,7 @@ type branch struct {
 	span    int64
 }
 
-// day is the counters of one scope. It is known while epoch is set and the records have not expired.
+// day contains the counters of one scope. It is known while epoch is set and the records have not expired.
 type day struct {
 	epoch    string
 	building string // epoch of the rebuild that has begun last

@@ -1,4 +1,4 @@
-// Package stockmetrics is the metrics that every implementation of the admission cache exports.
+// Package stockmetrics defines the metrics that every implementation of the admission cache exports.
 package stockmetrics
 
 import (

@@ -30,7 +30,7 @@ type waiter struct {
 	cancelled atomic.Bool                // the caller has left; if the call has not begun, it skips the reservation
 }
 
-// queue is the reservations of one scope that wait for the next call. It is guarded by Cache.mu.
+// queue contains the reservations of one scope that wait for the next call. It is guarded by Cache.mu.
 type queue struct {
 	waiting []*waiter
 	calls   int

@@ -42,7 +42,7 @@ func (st *Store) DriftOf(ctx context.Context, branch int64, from string) (found 
 	return found, err
 }
 
-// holdSum is the units that holds take from one counter.
+// holdSum is the number of units that holds take from one counter.
 type holdSum struct{ held, used, holds int64 }
 
 // plus returns the sum with one more hold, which is HELD or CONFIRMED.

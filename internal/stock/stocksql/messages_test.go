@@ -373,7 +373,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 	})
 }
 
-// scenario is the commands of other systems and the stock that they compete for.
+// scenario contains the commands of other systems and the stock that they compete for.
 type scenario struct {
 	prefix string
 	units  map[string]int64

@@ -54,7 +54,7 @@ export function openedPage(page: Page): void {
   plan()
 }
 
-/** Counts a search. A text that continues the last one replaces it: who types "bún chả" did not search for "bún". */
+/** Counts a search. A text that continues the last one replaces it: a guest who types "bún chả" did not search for "bún". */
 export function searchedFor(text: string): void {
   const { searches } = waiting
   const last = searches.at(-1)
