@@ -115,7 +115,7 @@ people:
 	}
 }
 
-// A second run of a file keeps everybody, also those whose branches are listed twice: a change would end their sessions.
+// A second run of a file keeps all accounts, also those whose branches are listed twice: a change would end their sessions.
 func TestSetUpRestaurant_again(t *testing.T) {
 	config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(t.TempDir(), "data")}, nil, "", nil))(t)
 	setup := RestaurantSetup{Dir: t.TempDir(), File: []byte(`owner: {email: a@b.example}

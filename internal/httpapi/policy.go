@@ -21,7 +21,7 @@ type Policy string
 // for the route's method and pattern. They differ in whether the service token is accepted, and in the roles that have
 // the permission by default.
 const (
-	Public   Policy = "public"   // everybody
+	Public   Policy = "public"   // any caller
 	Guest    Policy = "guest"    // guests with a customer token; the handler verifies it (GuestHeader)
 	Staff    Policy = "staff"    // accounts with the permission, or the service token
 	Admin    Policy = "admin"    // accounts with the permission; the service token can neither create nor promote users

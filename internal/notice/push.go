@@ -30,7 +30,7 @@ var ErrSubscription = fault.New(fault.Invalid, "push_subscription_invalid",
 	"A subscription has an https endpoint and the keys p256dh and auth.")
 
 // Subscription is a browser that accepts notices while the page is closed (RFC 8030). Endpoint and keys are secrets: with
-// them anybody could send to the browser (N5).
+// them a stranger could send to the browser (N5).
 type Subscription struct {
 	ID       string // SHA-256 of the endpoint
 	Reader   string

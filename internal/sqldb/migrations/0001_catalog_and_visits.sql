@@ -11,7 +11,7 @@ CREATE TABLE branch (
     locales            TEXT NOT NULL,                       -- JSON array, the branch's own first
     auto_close_minutes INTEGER NOT NULL CHECK (auto_close_minutes > 0),
     is_open            SMALLINT NOT NULL DEFAULT 1,
-    revision           BIGINT NOT NULL DEFAULT 1,           -- moves with everything that the branch's menu shows
+    revision           BIGINT NOT NULL DEFAULT 1,           -- incremented by every change that the branch's menu shows
     created_at         BIGINT NOT NULL
 );
 
@@ -36,7 +36,7 @@ CREATE TABLE menu (
 );
 CREATE INDEX menu_branch ON menu (branch_id);
 
--- A dish on a menu. Its id is what a phone's cart and a quota counter name, so it outlives versions.
+-- A dish on a menu. Carts of phones and quota counters refer to its id, so it is the same in all versions.
 CREATE TABLE menu_item (
     id          @identity,
     menu_id     BIGINT NOT NULL REFERENCES menu (id),
@@ -97,13 +97,13 @@ CREATE TABLE visit (
     last_seen_at BIGINT NOT NULL,
     closed_at    BIGINT,
     close_reason TEXT,                                      -- STAFF, IDLE, ROTATED
-    keys_left    SMALLINT NOT NULL DEFAULT 0                -- closed, but Redis may still hold keys of it
+    keys_left    SMALLINT NOT NULL DEFAULT 0                -- closed, but Redis may still have keys of it
 );
 CREATE UNIQUE INDEX visit_open_table ON visit (table_id) WHERE status = 'OPEN';
 CREATE INDEX visit_open_seen ON visit (last_seen_at) WHERE status = 'OPEN';
 CREATE INDEX visit_keys_left ON visit (closed_at) WHERE keys_left = 1;
 
--- One phone at a visit. Only the SHA-256 of its token is kept.
+-- One phone at a visit. Only the SHA-256 of its token is stored.
 CREATE TABLE visit_guest (
     token_hash @key PRIMARY KEY,
     visit_id   @key NOT NULL REFERENCES visit (id),

@@ -1,4 +1,4 @@
--- The ledger: what decides holds, orders and money.
+-- The ledger: the rows that decide about holds, orders and money.
 
 -- +goose Up
 CREATE TABLE sales_quota_counter (
@@ -33,7 +33,7 @@ CREATE TABLE hold_line (
     PRIMARY KEY (hold_id, menu_item_id)
 );
 
--- Which epoch Redis must show for a scope, and who is rebuilding it until when.
+-- The epoch that Redis must have for a scope, and the claim of a rebuild in progress.
 CREATE TABLE gate_scope (
     branch_id     BIGINT NOT NULL,
     biz_date      @key NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE gate_scope (
     PRIMARY KEY (branch_id, biz_date)
 );
 
--- What must be applied to Redis after a commit: one row per transaction and scope.
+-- Changes to be applied to Redis after a commit: one row per transaction and scope.
 CREATE TABLE redis_outbox (
     id         @key PRIMARY KEY,
     branch_id  BIGINT NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE idempotency (
     PRIMARY KEY (scope, key)
 );
 
--- The last short number that a branch has given on a business date.
+-- The last order number of a branch on a business date.
 CREATE TABLE order_number (
     branch_id BIGINT NOT NULL,
     biz_date  @key NOT NULL,
@@ -134,7 +134,7 @@ CREATE TABLE payment_event (
 );
 CREATE INDEX payment_event_order ON payment_event (order_id);
 
--- Money to be given back. A capture belongs to one PAID order or to one row here.
+-- Refunds. A capture belongs to one PAID order or to one row here.
 CREATE TABLE refund (
     id          @key PRIMARY KEY,
     order_id    @key NOT NULL,

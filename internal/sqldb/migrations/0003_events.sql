@@ -1,4 +1,4 @@
--- Events: written with the fact, published once the fact is committed, applied once by each consumer.
+-- Events: stored in the transaction of their change, published after its commit, applied once by each consumer.
 
 -- +goose Up
 CREATE TABLE outbox_events (
@@ -43,7 +43,7 @@ CREATE TABLE consumer_failure (
     PRIMARY KEY (consumer_name, message_id)
 );
 
--- Events that were given up: by the relay (consumer_name is empty) or by one consumer.
+-- Dead letters: events that the relay could not publish (consumer_name is empty) or one consumer could not apply.
 CREATE TABLE dead_event (
     id            @key NOT NULL,
     consumer_name @key NOT NULL DEFAULT '',
@@ -59,7 +59,7 @@ CREATE TABLE dead_event (
     PRIMARY KEY (id, consumer_name)
 );
 
--- The day's figures of a branch, kept by a consumer of order events.
+-- The daily figures of a branch, written by a consumer of order events.
 CREATE TABLE daybook (
     branch_id BIGINT NOT NULL,
     biz_date  @key NOT NULL,

@@ -1,9 +1,9 @@
--- Who may do what: accounts, roles, permissions, sessions, codes, mail, the audit log.
+-- Identity and access: accounts, roles, permissions, sessions, codes, mail, the audit log.
 
 -- +goose Up
 CREATE TABLE role (
     id          @identity,
-    name        @key NOT NULL UNIQUE,                       -- OWNER, ADMIN, MANAGER, CASHIER, KITCHEN, STAFF, USER, or a house's own
+    name        @key NOT NULL UNIQUE,                       -- OWNER, ADMIN, MANAGER, CASHIER, KITCHEN, STAFF, USER, or a custom role
     description TEXT NOT NULL DEFAULT '',
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE role (
     version     BIGINT NOT NULL DEFAULT 1
 );
 
--- One row per route that asks for a permission, kept equal to the route table at every start.
+-- One row per route that requires a permission. Each start synchronizes them with the route table.
 CREATE TABLE permission (
     id         @identity,
     name       TEXT NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE role_permission (
     PRIMARY KEY (role_id, permission_id)
 );
 
--- E-mail, username, phone, device and Google id are kept normalised: what is unique is what is compared.
+-- E-mail, username, phone, device and Google id are stored normalized, so that unique indexes compare them.
 CREATE TABLE app_user (
     id             @identity,
     username       @key UNIQUE,
@@ -55,9 +55,9 @@ CREATE TABLE app_user (
     geolocation    TEXT,                                    -- "latitude,longitude"
     trust_score    INTEGER NOT NULL DEFAULT 0,
     profile        TEXT NOT NULL DEFAULT '{}',              -- open JSON object, at most 8 KB
-    registered     SMALLINT NOT NULL DEFAULT 0,             -- 1 once the e-mail address was proved
-    valid_from     BIGINT NOT NULL DEFAULT 0,               -- access tokens and sessions begun before are dead
-    failures       INTEGER NOT NULL DEFAULT 0,              -- wrong passwords in a row; the hard cap closes the password path
+    registered     SMALLINT NOT NULL DEFAULT 0,             -- 1 once the e-mail address was verified
+    valid_from     BIGINT NOT NULL DEFAULT 0,               -- access tokens and sessions from before are invalid
+    failures       INTEGER NOT NULL DEFAULT 0,              -- consecutive wrong passwords; at the maximum, login by password is closed
     created_at     BIGINT NOT NULL,
     updated_at     BIGINT NOT NULL,
     created_by     TEXT NOT NULL DEFAULT '',
@@ -76,12 +76,12 @@ CREATE TABLE user_branch (
     PRIMARY KEY (user_id, branch_id)
 );
 
--- One login on one device. Its refresh token changes with every use; only hashes are kept.
+-- One login on one device. Its refresh token changes with every use; only hashes are stored.
 CREATE TABLE auth_session (
     id             @key PRIMARY KEY,
     user_id        BIGINT NOT NULL REFERENCES app_user (id),
-    token_hash     @key NOT NULL UNIQUE,                    -- of the refresh token that is good now
-    previous_hash  @key,                                    -- of the one before it, good for an immediate retry
+    token_hash     @key NOT NULL UNIQUE,                    -- of the valid refresh token
+    previous_hash  @key,                                    -- of the previous token, valid for an immediate retry
     next_token     TEXT,                                    -- the successor, sealed with a key of the previous token
     rotated_at     BIGINT NOT NULL,
     device         TEXT NOT NULL DEFAULT '',
@@ -96,7 +96,7 @@ CREATE TABLE auth_session (
 CREATE INDEX auth_session_user ON auth_session (user_id) WHERE ended_at IS NULL;
 CREATE INDEX auth_session_ended ON auth_session (ended_at) WHERE ended_at IS NOT NULL;
 
--- Refresh tokens that were good once: showing one of them again ends its session.
+-- Spent refresh tokens: a second use of one ends its session.
 CREATE TABLE auth_spent (
     token_hash @key PRIMARY KEY,
     session_id @key NOT NULL,
@@ -125,17 +125,17 @@ CREATE TABLE auth_otp (
     PRIMARY KEY (purpose, user_id)
 );
 
--- Hard caps that hold whatever happens to Redis: how often something was done to a subject within a window.
+-- Limits that do not depend on Redis: the number of actions on a subject within a window.
 CREATE TABLE auth_cap (
     action       @key NOT NULL,
-    subject      @key NOT NULL,                             -- hashed where it could be a secret
+    subject      @key NOT NULL,                             -- hashed if it could be a secret
     window_start BIGINT NOT NULL,
     used         INTEGER NOT NULL,
     PRIMARY KEY (action, subject, window_start)
 );
 CREATE INDEX auth_cap_window ON auth_cap (window_start);
 
--- Mail on its way: written with the fact, sent afterwards, deleted once it was accepted.
+-- Queued mail: stored in the transaction of its cause, sent afterwards, deleted once the server has accepted it.
 CREATE TABLE mail_outbox (
     id           @key PRIMARY KEY,
     recipient    TEXT NOT NULL,
@@ -144,14 +144,14 @@ CREATE TABLE mail_outbox (
     fields       TEXT NOT NULL,                             -- JSON object; codes are sealed, see package mail
     created_at   BIGINT NOT NULL,
     available_at BIGINT NOT NULL,
-    expires_at   BIGINT NOT NULL,                           -- not worth sending any more
+    expires_at   BIGINT NOT NULL,                           -- no longer sent after this
     attempts     INTEGER NOT NULL DEFAULT 0,
     last_error   TEXT NOT NULL DEFAULT '',
     dead         SMALLINT NOT NULL DEFAULT 0
 );
 CREATE INDEX mail_outbox_due ON mail_outbox (available_at) WHERE dead = 0;
 
--- Who changed what. Each row carries the hash of the one before it, so that a change of history shows.
+-- The audit log. Each row contains the hash of the one before it, so that a changed entry is detected.
 CREATE TABLE audit_log (
     seq        BIGINT PRIMARY KEY,
     at         BIGINT NOT NULL,
@@ -170,7 +170,7 @@ CREATE INDEX audit_log_subject ON audit_log (subject);
 CREATE INDEX audit_log_actor ON audit_log (actor);
 CREATE INDEX audit_log_branch ON audit_log (branch_id) WHERE branch_id IS NOT NULL;
 
--- The newest row's number and hash: the lock under which the next one is written, the last of all locks.
+-- The number and hash of the newest row. Writers lock it, after all other locks.
 CREATE TABLE audit_head (
     id   INTEGER PRIMARY KEY CHECK (id = 1),
     seq  BIGINT NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE audit_head (
 );
 INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '');
 
--- Secrets that the installation has made for itself when the operator gave none: keys of tokens and codes.
+-- Generated secrets, for which the operator has set none: keys of tokens and codes.
 CREATE TABLE install_secret (
     name       @key PRIMARY KEY,
     value      TEXT NOT NULL,

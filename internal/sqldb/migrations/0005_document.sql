@@ -1,4 +1,4 @@
--- JSON documents in Redis: what has changed and must be projected again, and the columns that documents show.
+-- JSON documents in Redis: the changes to be projected, and the columns that documents show.
 
 -- +goose Up
 ALTER TABLE category ADD COLUMN descriptions TEXT NOT NULL DEFAULT '{}';
@@ -63,19 +63,19 @@ CREATE TABLE document_tombstone (
 );
 CREATE INDEX document_tombstone_at ON document_tombstone (deleted_at);
 
--- Whether the documents in Redis are whole: the epoch that their markers must show, and how far a rebuild has come.
+-- Whether the documents in Redis are complete: the epoch that their markers must have, and the progress of a rebuild.
 CREATE TABLE document_plane (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
-    epoch           TEXT NOT NULL,                          -- empty: nothing in Redis is to be relied on
-    server          TEXT NOT NULL DEFAULT '',               -- which servers it was built on
+    epoch           TEXT NOT NULL,                          -- empty: nothing in Redis may be used
+    server          TEXT NOT NULL DEFAULT '',               -- the Redis servers that it was built on
     building        TEXT NOT NULL DEFAULT '',               -- the epoch of a rebuild that runs, else empty
     building_server TEXT NOT NULL DEFAULT '',
-    entity          TEXT NOT NULL DEFAULT '',               -- where it stands
+    entity          TEXT NOT NULL DEFAULT '',               -- position of the rebuild
     after_id        TEXT NOT NULL DEFAULT '',
     claimed_until   BIGINT NOT NULL DEFAULT 0
 );
 
--- What documents are found by where Redis cannot be asked.
+-- Indexes by which documents are found in SQL when Redis cannot be used.
 CREATE INDEX app_user_province_folded ON app_user (lower(province /*pg: COLLATE "C"*/)) WHERE province IS NOT NULL;
 CREATE INDEX app_user_city_folded ON app_user (lower(city /*pg: COLLATE "C"*/)) WHERE city IS NOT NULL;
 CREATE INDEX menu_item_dish ON menu_item (dish_id);

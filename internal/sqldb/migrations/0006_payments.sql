@@ -1,8 +1,8 @@
--- Payments through gateways: where the guest was sent, when to ask the gateway, and refunds in parts.
+-- Payments through gateways: the page that the guest was sent to, the time of the next query, and partial refunds.
 
 -- +goose Up
 ALTER TABLE payment_attempt ADD COLUMN redirect_url TEXT NOT NULL DEFAULT '';
-ALTER TABLE payment_attempt ADD COLUMN check_at BIGINT;           -- when the gateway is to be asked; NULL: not any more
+ALTER TABLE payment_attempt ADD COLUMN check_at BIGINT;           -- time of the next query to the gateway; NULL: none
 ALTER TABLE payment_attempt ADD COLUMN checks INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX payment_attempt_check ON payment_attempt (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX payment_attempt_open ON payment_attempt (state, created_at) WHERE state IN ('REVIEW', 'UNKNOWN');
@@ -10,7 +10,7 @@ CREATE INDEX payment_event_odd ON payment_event (received_at) WHERE verdict IN (
 
 ALTER TABLE order_info ADD COLUMN refunded_amount BIGINT NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0);
 
--- A refund may be a part of what was captured, and is sent to the gateway by us or given back by hand.
+-- A refund may be part of a capture. The server sends it to the gateway, or staff pay it back by hand.
 CREATE TABLE refund_part (
     id          @key PRIMARY KEY,
     order_id    @key NOT NULL,
@@ -19,12 +19,12 @@ CREATE TABLE refund_part (
     amount      BIGINT NOT NULL CHECK (amount > 0),
     currency    TEXT NOT NULL,
     state       TEXT NOT NULL CHECK (state IN ('DUE', 'SENDING', 'DONE', 'REFUSED')),
-    reason      TEXT NOT NULL,                            -- why money is due, or STAFF
-    note        TEXT NOT NULL DEFAULT '',                 -- what the staff wrote
+    reason      TEXT NOT NULL,                            -- reason of the refund, or STAFF
+    note        TEXT NOT NULL DEFAULT '',                 -- text of the staff
     decided_by  @key NOT NULL DEFAULT '',
     gateway_ref TEXT NOT NULL DEFAULT '',
-    code        TEXT NOT NULL DEFAULT '',                 -- what the gateway answered last
-    send_at     BIGINT,                                   -- when it is to be sent; NULL: not by us
+    code        TEXT NOT NULL DEFAULT '',                 -- last response of the gateway
+    send_at     BIGINT,                                   -- time of the next sending; NULL: the server does not send it
     tries       INTEGER NOT NULL DEFAULT 0,
     created_at  BIGINT NOT NULL,
     done_at     BIGINT

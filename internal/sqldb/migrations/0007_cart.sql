@@ -1,7 +1,7 @@
--- Carts of members: which branch's menu they are priced by.
+-- The branch whose menu prices a member's cart.
 
 -- +goose Up
-ALTER TABLE cart ADD COLUMN branch_id BIGINT;                    -- NULL: the house's first that is open
+ALTER TABLE cart ADD COLUMN branch_id BIGINT;                    -- NULL: the first open branch of the restaurant
 
 -- +goose Down
 ALTER TABLE cart DROP COLUMN branch_id;

@@ -1,5 +1,5 @@
--- Refunds of which nobody knows what became or which were made elsewhere, what a gateway had given back before one was sent,
--- captures of other amounts than were asked for, and who has brought reports.
+-- Refunds with an unknown outcome or made elsewhere, the refunds of a gateway before one was sent,
+-- captures of amounts that were not requested, and the senders of reports.
 
 -- +goose Up
 CREATE TABLE refund_sent (
@@ -10,15 +10,15 @@ CREATE TABLE refund_sent (
     amount      BIGINT NOT NULL CHECK (amount > 0),
     currency    TEXT NOT NULL,
     state       TEXT NOT NULL CHECK (state IN ('DUE', 'SENDING', 'DONE', 'REFUSED', 'UNKNOWN')),
-    reason      TEXT NOT NULL,                            -- why money is due, or STAFF
-    note        TEXT NOT NULL DEFAULT '',                 -- what the staff wrote
+    reason      TEXT NOT NULL,                            -- reason of the refund, or STAFF
+    note        TEXT NOT NULL DEFAULT '',                 -- text of the staff
     decided_by  @key NOT NULL DEFAULT '',
     gateway_ref TEXT NOT NULL DEFAULT '',
-    portal_ref  TEXT NOT NULL DEFAULT '',                 -- of one that was given back in the gateway's portal first
-    code        TEXT NOT NULL DEFAULT '',                 -- what the gateway answered last
-    send_at     BIGINT,                                   -- when it is to be sent; NULL: not by us
-    tries       INTEGER NOT NULL DEFAULT 0,               -- since it was last decided to send it
-    sent_before TEXT,                                     -- the gateway's refunds before it was sent; NULL: it was not
+    portal_ref  TEXT NOT NULL DEFAULT '',                 -- of a refund that was made in the gateway's portal first
+    code        TEXT NOT NULL DEFAULT '',                 -- last response of the gateway
+    send_at     BIGINT,                                   -- time of the next sending; NULL: the server does not send it
+    tries       INTEGER NOT NULL DEFAULT 0,               -- since the last decision to send it
+    sent_before TEXT,                                     -- the gateway's refunds before it was sent; NULL: not sent
     created_at  BIGINT NOT NULL,
     done_at     BIGINT
 );
@@ -40,7 +40,7 @@ CREATE UNIQUE INDEX refund_obligation ON refund (attempt_id) WHERE reason <> 'ST
 CREATE TABLE payment_mismatch (
     attempt_id  @key NOT NULL,
     order_id    @key NOT NULL,
-    amount      BIGINT NOT NULL,                          -- as the gateway says
+    amount      BIGINT NOT NULL,                          -- as the gateway reports it
     currency    TEXT NOT NULL,
     reported_at BIGINT NOT NULL,
     cleared_at  BIGINT,                                   -- NULL: not cleared yet
@@ -48,7 +48,7 @@ CREATE TABLE payment_mismatch (
 );
 CREATE INDEX payment_mismatch_open ON payment_mismatch (reported_at) WHERE cleared_at IS NULL;
 
-ALTER TABLE payment_event ADD COLUMN headers TEXT NOT NULL DEFAULT ''; -- of the request, those that are kept
+ALTER TABLE payment_event ADD COLUMN headers TEXT NOT NULL DEFAULT ''; -- of the request, those that identify the sender
 
 -- +goose Down
 ALTER TABLE payment_event DROP COLUMN headers;

@@ -1,10 +1,10 @@
--- The stock of branches: what is counted over days, who has changed it, and what dishes take of it.
+-- The stock of branches: items that are counted over days, their adjustments, and the recipes of dishes.
 
 -- +goose Up
 CREATE TABLE stock_item (
     id         @identity,
     branch_id  BIGINT NOT NULL REFERENCES branch (id),
-    sku        @key NOT NULL,                               -- what its owner calls it
+    sku        @key NOT NULL,                               -- name by its owner
     name       TEXT NOT NULL DEFAULT '',
     unit       TEXT NOT NULL DEFAULT '',
     low_at     BIGINT CHECK (low_at >= 0),                  -- NULL: no alarm
@@ -24,7 +24,7 @@ CREATE TABLE inventory (
     PRIMARY KEY (branch_id, item_id)
 ) /*pg: WITH (fillfactor = 50)*/;
 
--- How units came and went otherwise than by a hold: they add up to available + reserved + sold.
+-- Changes of units by other means than a hold: they add up to available + reserved + sold.
 CREATE TABLE stock_adjustment (
     id         @key PRIMARY KEY,
     branch_id  BIGINT NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE stock_rank (
     updated_at BIGINT NOT NULL
 );
 
--- A hold's lines are of menu items and of stock items now. SQLite cannot change a primary key.
+-- A hold's lines now contain menu items and stock items. SQLite cannot change a primary key.
 CREATE TABLE hold_taken (
     hold_id @key NOT NULL,
     stock   INTEGER NOT NULL DEFAULT 0,                     -- 1: item_id is a stock item
@@ -68,13 +68,13 @@ ALTER TABLE hold_taken RENAME TO hold_line;
 CREATE INDEX hold_reservation ON hold (branch_id, updated_at) WHERE biz_date = '';
 CREATE INDEX hold_reservation_due ON hold (expires_at) WHERE biz_date = '' AND state = 'HELD';
 
--- Reservations that were confirmed by a message which has overtaken the one that asks for them.
+-- Reservations whose confirmation arrived before the message that creates them.
 CREATE TABLE early_confirm (
     hold_id    @key PRIMARY KEY,
     created_at BIGINT NOT NULL
 );
 
--- What Redis refuses to take in is tried again later and later, and at last given up until somebody looks.
+-- An entry that Redis refuses is retried with growing pauses. After the last attempt it is dead and is kept with its error.
 ALTER TABLE redis_outbox ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE redis_outbox ADD COLUMN due_at BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE redis_outbox ADD COLUMN dead_at BIGINT;

@@ -1,4 +1,4 @@
--- An adjustment that is sent again under its key is made once, and answered as it was.
+-- An adjustment that is repeated under its key has one effect, and returns the first result.
 
 -- +goose Up
 ALTER TABLE stock_adjustment ADD COLUMN client_txn_id @key;                 -- NULL: sent without a key

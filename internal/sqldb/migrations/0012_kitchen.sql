@@ -1,8 +1,8 @@
--- The kitchen: who took an order which step when, what of it is done, and what its screens show.
+-- The kitchen: the steps of orders with actor and time, lines that are done, and what screens show.
 
 -- +goose Up
 ALTER TABLE order_info ADD COLUMN stepped_at BIGINT;              -- the last step in the kitchen; NULL: none yet
-ALTER TABLE order_info ADD COLUMN void_seen SMALLINT NOT NULL DEFAULT 0; -- the kitchen knows that the money went back
+ALTER TABLE order_info ADD COLUMN void_seen SMALLINT NOT NULL DEFAULT 0; -- the kitchen has seen that the order was refunded
 ALTER TABLE order_item ADD COLUMN done_at BIGINT;                 -- when the kitchen ticked the line off
 
 -- One row per step, under the version that the order has reached with it. Never changed: a recall is a row of its own.
@@ -16,7 +16,7 @@ CREATE TABLE order_step (
     PRIMARY KEY (order_id, version)
 );
 
--- What was done lately. What is still to be done is found by the branch's day: another index would cost every new order.
+-- Recently finished orders. Open ones are found by business date: another index would cost every new order.
 CREATE INDEX order_info_stepped ON order_info (branch_id, stepped_at) WHERE stepped_at IS NOT NULL;
 
 -- +goose Down

@@ -1,4 +1,4 @@
--- A refund that is sent again under its key is made once, and answered as it is by then.
+-- A request for a refund that is repeated under its key has one effect, and returns the current state of the refund.
 
 -- +goose Up
 ALTER TABLE refund ADD COLUMN client_txn_id @key; -- NULL: sent without a key

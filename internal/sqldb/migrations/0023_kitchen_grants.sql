@@ -12,7 +12,7 @@ WHERE r.name = 'KITCHEN' AND EXISTS (
     WHERE rp.role_id = r.id AND (p.method = 'PUT' AND p.api_path = '/api/menu-items/{id}/quota'
         OR p.method = 'GET' AND p.api_path = '/api/stock/reservations'));
 
--- The version is by what running processes notice that the role holds something else, and documents that they are old.
+-- By the version, running processes notice that the role's permissions have changed, and documents that they are outdated.
 UPDATE role SET version = version + 1, updated_by = 'system',
     updated_at = /*pg: CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT) *//*sqlite: CAST(unixepoch('subsec') * 1000 AS INTEGER) */
 WHERE name = 'KITCHEN' AND EXISTS (SELECT 1 FROM document_outbox WHERE id = '0023-kitchen-grants');
@@ -26,5 +26,5 @@ WHERE role_id IN (SELECT id FROM role WHERE name = 'KITCHEN')
 INSERT INTO schema_floor (version, oldest) VALUES (23, 20);
 
 -- +goose Down
--- What the role held is not known any more, and an owner can grant it.
+-- The previous permissions of the role are unknown; an owner can grant them.
 DELETE FROM schema_floor WHERE version = 23;

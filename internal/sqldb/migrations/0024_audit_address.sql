@@ -1,4 +1,4 @@
--- From where a change was asked for. Entries that are there already have no address, and keep the hash that they have.
+-- The address from which a change was requested. Existing entries have none, and keep their hashes.
 
 -- +goose Up
 ALTER TABLE audit_log ADD COLUMN address TEXT NOT NULL DEFAULT '';

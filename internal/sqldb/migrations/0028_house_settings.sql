@@ -1,4 +1,4 @@
--- The owner changes settings of the house in the console instead of in the environment of each process.
+-- The owner changes settings of the restaurant in the console instead of in the environment of each process.
 
 -- +goose Up
 CREATE TABLE house_setting (

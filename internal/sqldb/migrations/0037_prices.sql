@@ -2,7 +2,7 @@
 
 -- +goose Up
 ALTER TABLE branch ADD COLUMN pricing TEXT NOT NULL DEFAULT ''; -- JSON, see catalog.Pricing; empty: orders are the sum of their lines
--- Kinds of goods that laws tax differently. The classes belong to the whole house, like dishes.
+-- Kinds of goods that laws tax differently. The classes belong to the whole installation, like dishes.
 CREATE TABLE tax_class (
     code  @key PRIMARY KEY,
     names TEXT NOT NULL,                                        -- JSON object, locale -> text

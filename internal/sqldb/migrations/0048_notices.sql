@@ -21,7 +21,7 @@ CREATE TABLE notice_read (
     PRIMARY KEY (reader, notice_id)
 );
 CREATE INDEX notice_read_age ON notice_read (read_at);
--- Which kinds a person wants; without a row, the default of the kind.
+-- The kinds of notices that a person wants; without a row, the default of the kind applies.
 CREATE TABLE notice_choice (
     reader     @key NOT NULL,
     kind       @key NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE push_outbox (
     urgency         TEXT NOT NULL,
     created_at      BIGINT NOT NULL,
     available_at    BIGINT NOT NULL,
-    expires_at      BIGINT NOT NULL,                       -- not worth sending any more
+    expires_at      BIGINT NOT NULL,                       -- no longer sent after this
     attempts        INTEGER NOT NULL DEFAULT 0,
     last_error      TEXT NOT NULL DEFAULT '',
     dead            SMALLINT NOT NULL DEFAULT 0

@@ -32,7 +32,7 @@ CREATE TABLE mailing (
     UNIQUE (created_by, client_txn_id)
 );
 CREATE INDEX mailing_sending ON mailing (created_at, id) WHERE state = 'SENDING';
--- The e-mails of a mailing, one per member. mail_id is an id of mail_outbox, which an e-mail leaves when it was sent.
+-- The e-mails of a mailing, one per member. mail_id is an id of mail_outbox, from which an e-mail is deleted once it is sent.
 CREATE TABLE mailing_recipient (
     mailing_id @key NOT NULL REFERENCES mailing (id) ON DELETE CASCADE,
     user_id    BIGINT NOT NULL REFERENCES app_user (id) ON DELETE CASCADE,
