@@ -30,7 +30,7 @@ func (k *Core) registerWeb(a *httpapi.API) error {
 	}
 	built, ok := web.Built()
 	if !ok {
-		visithttp.Scan(a)
+		visithttp.RegisterScan(a)
 		return nil
 	}
 	app, err := web.New(built, k.boot(k.house.Load()))

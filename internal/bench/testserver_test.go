@@ -129,9 +129,9 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	h.ServiceToken = "0123456789abcdef0123456789abcdef"
 	conf.ServiceToken = telemetry.Secret(h.ServiceToken)
 	server := testenv.Must(httpapi.New(conf, h.log, h.reg))(t)
-	cataloghttp.Guest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
-	cataloghttp.Live(server.API(), boards, unsharedGuests{guests})
-	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
+	cataloghttp.RegisterGuest(server.API(), boards, &visit.Floor{Store: store, Guests: guests, Now: h.db.Now})
+	cataloghttp.RegisterLive(server.API(), boards, unsharedGuests{guests})
+	visithttp.RegisterGuest(server.API(), &visit.Landing{Store: store, Branches: h.menus, Guests: guests, Now: h.db.Now})
 	carthttp.Register(server.API(), baskets)
 	orderinghttp.Register(server.API(), orders, guests, reader, ledger)
 	orderinghttp.RegisterGateways(server.API(), orders, orderinghttp.Gateways{
@@ -140,7 +140,7 @@ func (h *testServer) server(t *testing.T, limits ordering.Limits) *httpapi.Serve
 	})
 	reservations := stocksql.NewReservations(h.db, h.syncer, h.db.Now)
 	t.Cleanup(reservations.Stop)
-	stockhttp.Inventory(server.API(), stockhttp.Services{
+	stockhttp.RegisterInventory(server.API(), stockhttp.Services{
 		Reservations: &stock.ReservationService{Store: reservations, Admission: h.syncer, Now: h.db.Now},
 		Items: &stock.ItemService{
 			Store: reservations, Queries: stocksql.New(h.db),

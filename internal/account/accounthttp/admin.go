@@ -15,9 +15,9 @@ import (
 // adminRoutes are the routes of administration.
 type adminRoutes struct{ administration *account.Administration }
 
-// Admin registers the administration of accounts. It does not accept the service token: a script can neither create
-// users nor raise their permissions.
-func Admin(a *httpapi.API, administration *account.Administration) {
+// RegisterAdmin registers the administration of accounts. It does not accept the service token: a script can neither
+// create users nor raise their permissions.
+func RegisterAdmin(a *httpapi.API, administration *account.Administration) {
 	m := &adminRoutes{administration}
 	ops := a.Operations("Users", httpapi.Admin)
 	httpapi.Register(ops, "user-list", "GET /api/users", "List the accounts that you may see", m.list)
@@ -163,8 +163,8 @@ func (r *adminRoutes) resetPin(ctx context.Context, in *httpapi.BodyByID[pinBody
 // flagRoutes are the routes of fraud flags.
 type flagRoutes struct{ trust *account.Trust }
 
-// Flags registers the routes of fraud flags. The service token is not accepted, as for accounts.
-func Flags(a *httpapi.API, trust *account.Trust) {
+// RegisterFlags registers the routes of fraud flags. The service token is not accepted, as for accounts.
+func RegisterFlags(a *httpapi.API, trust *account.Trust) {
 	m := &flagRoutes{trust}
 	ops := a.Operations("Users", httpapi.Admin)
 	httpapi.Register(ops, "user-flags", "GET /api/users/{id}/flags", "List the fraud flags of an account, newest first", m.list)

@@ -21,9 +21,9 @@ type googleRoutes struct {
 	member *memberRoutes
 }
 
-// Google registers the routes. The pages of the guest app go to Google and come back to /shop/google, which posts the
-// code, so that no token is ever part of an address.
-func Google(a *httpapi.API, google *account.Google, accounts *account.Service, secure func() bool) {
+// RegisterGoogle registers the routes. The pages of the guest app go to Google and come back to /shop/google, which
+// posts the code, so that no token is ever part of an address.
+func RegisterGoogle(a *httpapi.API, google *account.Google, accounts *account.Service, secure func() bool) {
 	m := &googleRoutes{google, &memberRoutes{accounts, secure}}
 	ops := a.Operations("Members", httpapi.Public)
 	httpapi.RegisterOutput(ops, "google-start", "POST /auth/google/start", "Begin to log in with Google", m.start)
@@ -205,8 +205,8 @@ func (r *memberRoutes) takeOver(ctx context.Context, in *takeOverIn) (grant, err
 	return grantOf(g), err
 }
 
-// Setup registers the routes of an installation without an owner.
-func Setup(a *httpapi.API, setup *account.Setup) {
+// RegisterSetup registers the routes of an installation without an owner.
+func RegisterSetup(a *httpapi.API, setup *account.Setup) {
 	ops := a.Operations("Set-up", httpapi.Public)
 	httpapi.Register(ops, "setup", "POST /auth/setup", "Create the first owner with the code that the server printed",
 		func(ctx context.Context, in *setupIn) (Account, error) {

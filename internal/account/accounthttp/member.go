@@ -11,9 +11,9 @@ import (
 	"comanda/internal/telemetry"
 )
 
-// Member registers the routes for users' own accounts. Cookies are sent over https only while secure returns
+// RegisterMember registers the routes for users' own accounts. Cookies are sent over https only while secure returns
 // true.
-func Member(a *httpapi.API, accounts *account.Service, secure func() bool) {
+func RegisterMember(a *httpapi.API, accounts *account.Service, secure func() bool) {
 	m := &memberRoutes{accounts, secure}
 	m.registerPublic(a)
 	m.registerUnsubscribe(a)

@@ -48,7 +48,7 @@ func newTestServer(t *testing.T, db *sqldb.DB) *testServer {
 	server := testenv.Must(httpapi.New(httpapi.Default(),
 		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), prometheus.NewRegistry()))(t)
 	s.Log = slog.New(slog.NewTextHandler(s.log, nil))
-	accounthttp.Member(server.API(), s.Service, func() bool { return false })
+	accounthttp.RegisterMember(server.API(), s.Service, func() bool { return false })
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: s.Authenticator, Routes: allowAll{}})
 	s.server = server
 	return s

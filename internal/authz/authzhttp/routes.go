@@ -13,8 +13,9 @@ import (
 // roleRoutes are the routes of roles and permissions.
 type roleRoutes struct{ roles *authz.Roles }
 
-// Roles registers the administration of roles. It does not accept the service token: a script cannot raise permissions.
-func Roles(a *httpapi.API, roles *authz.Roles) {
+// RegisterRoles registers the administration of roles. It does not accept the service token: a script cannot raise
+// permissions.
+func RegisterRoles(a *httpapi.API, roles *authz.Roles) {
 	m := &roleRoutes{roles}
 	ops := a.Operations("Roles", httpapi.Admin)
 	httpapi.Register(ops, "role-list", "GET /api/roles", "List roles with their permissions", m.roleList)
@@ -133,8 +134,8 @@ func (rr *roleRoutes) permissions(ctx context.Context, in *httpapi.Paging) (http
 	return httpapi.ListedOf(*in, httpapi.PageOf(*in, all), int64(len(all)), permissionOf), err
 }
 
-// OwnPermissions registers the route for the caller's own permissions, which requires no permission.
-func OwnPermissions(a *httpapi.API, roles *authz.Roles) {
+// RegisterOwnPermissions registers the route for the caller's own permissions, which requires no permission.
+func RegisterOwnPermissions(a *httpapi.API, roles *authz.Roles) {
 	m, ops := &roleRoutes{roles}, a.Operations("Members", httpapi.Member)
 	httpapi.Register(ops, "me-permissions", "GET /me/permissions", "List your permissions", m.ownPermissions)
 }

@@ -23,9 +23,9 @@ type sharedRoutes struct {
 	guests GuestFinder
 }
 
-// Guests registers the routes of the cart that the guests of a table share. Streams of the menu notify phones of its
-// changes.
-func Guests(a *httpapi.API, carts *cart.SharedService, guests GuestFinder) {
+// RegisterGuests registers the routes of the cart that the guests of a table share. Streams of the menu notify phones
+// of its changes.
+func RegisterGuests(a *httpapi.API, carts *cart.SharedService, guests GuestFinder) {
 	r, ops := sharedRoutes{carts, guests}, a.Operations("Cart", httpapi.Guest)
 	httpapi.Register(ops, "visit-cart-get", "GET /cis/visit/{visitId}/cart", "View the cart that the table shares", r.get)
 	httpapi.Register(ops, "visit-cart-put", "PUT /cis/visit/{visitId}/cart/lines/{lineId}",

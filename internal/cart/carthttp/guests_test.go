@@ -49,7 +49,7 @@ func eachTable(t *testing.T, test func(t *testing.T, s *site)) {
 		shared := &cart.SharedService{
 			Store: s.Store, LiveMenus: s.Carts.LiveMenus, Phones: orderingsql.NewOrders(db), Now: s.Clock.Now,
 		}
-		carthttp.Guests(server.API(), shared, party{s.Visit})
+		carthttp.RegisterGuests(server.API(), shared, party{s.Visit})
 		s.server = server
 		test(t, s)
 	})

@@ -193,8 +193,8 @@ type BranchLister interface {
 	Branches(ctx context.Context) ([]catalog.Branch, error)
 }
 
-// PublicBranches registers the list of branches for guests who are not at a table.
-func PublicBranches(a *httpapi.API, lister BranchLister, now func() time.Time) {
+// RegisterPublicBranches registers the list of branches for guests who are not at a table.
+func RegisterPublicBranches(a *httpapi.API, lister BranchLister, now func() time.Time) {
 	httpapi.Register(a.Operations("Menus", httpapi.Public), "branch-list", "GET /branches",
 		"List the branches, for guests who order from home", publicBranches{lister, now}.branches)
 }

@@ -66,10 +66,10 @@ func newSite(t testing.TB) *site {
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	menus := catalog.NewMenuCache(s.source, catalog.NoSharedCache{}, s.clock.Now)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock.Now)
-	Guest(server.API(), live, s.tables)
+	RegisterGuest(server.API(), live, s.tables)
 	s.subscriptions = &subscriptions{LiveMenus: live, ended: make(chan struct{}, 10)}
-	Live(server.API(), s.subscriptions, s.seats)
-	Staff(server.API(), Services{
+	RegisterLive(server.API(), s.subscriptions, s.seats)
+	RegisterStaff(server.API(), Services{
 		Menus:    &catalog.MenuEditor{Store: s.store, Menus: menus, Now: s.clock.Now},
 		Branches: &catalog.BranchAdmin{Store: s.store, Menus: menus, Now: s.clock.Now},
 	})

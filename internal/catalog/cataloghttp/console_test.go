@@ -56,7 +56,7 @@ func newConsole(t *testing.T) *site {
 	menus := catalog.NewMenuCache(store, catalog.NoSharedCache{}, s.clock.Now)
 	live := catalog.NewLiveMenus(menus, s.left, s.clock.Now)
 	dark := picture.NewProcessor()
-	Guest(server.API(), live, s.tables)
+	RegisterGuest(server.API(), live, s.tables)
 	resize := func(ctx context.Context, raw []byte) (catalog.Image, error) {
 		id, made, err := dark.Process(ctx, raw, picture.Size{Width: 960, Bytes: 1 << 20}, picture.Size{Width: 320, Bytes: 20 << 10})
 		if err != nil {
@@ -64,7 +64,7 @@ func newConsole(t *testing.T) *site {
 		}
 		return catalog.Image{ID: id, Sizes: map[int][]byte{960: made[0], 320: made[1]}}, nil
 	}
-	Staff(server.API(), Services{
+	RegisterStaff(server.API(), Services{
 		Branches:     &catalog.BranchAdmin{Store: store, Menus: menus, Now: s.clock.Now},
 		Dishes:       &catalog.DishService{Store: store, Menus: menus, Now: s.clock.Now},
 		Options:      &catalog.OptionService{Store: store, Menus: menus, Now: s.clock.Now},

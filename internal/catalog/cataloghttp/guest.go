@@ -53,8 +53,8 @@ type menuOut struct {
 	Body            []byte
 }
 
-// Guest registers the guests' menu route.
-func Guest(a *httpapi.API, menus LiveMenus, tables Tables) {
+// RegisterGuest registers the guests' menu route.
+func RegisterGuest(a *httpapi.API, menus LiveMenus, tables Tables) {
 	g := &guest{menus: menus, tables: tables}
 	httpapi.RegisterOutput(a.Operations("Menus", httpapi.Public), "menu-active", "POST /cis/menu/active",
 		"Get the live menu, with what is sold out", g.active, menuResponses)

@@ -36,8 +36,8 @@ type SubscribableMenus interface {
 	Subscribe(branch int64) (changed chan struct{}, unsubscribe func())
 }
 
-// Live registers the event stream of availability.
-func Live(a *httpapi.API, menus SubscribableMenus, guests Guests) {
+// RegisterLive registers the event stream of availability.
+func RegisterLive(a *httpapi.API, menus SubscribableMenus, guests Guests) {
 	l := &liveRoutes{menus: menus, guests: guests, events: sharedEvents{byBranch: map[int64]*branchEvents{}}}
 	httpapi.RegisterStream[liveIn, availability](a.Operations("Menus", httpapi.Guest), "availability-events",
 		"GET /cis/branch/{branchId}/availability/events", "Follow availability live: every item first, then each change", l.open)

@@ -22,7 +22,7 @@ func branchServer(t *testing.T, s *store) *site {
 	conf := httpapi.Default()
 	conf.AccessLog = false
 	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
-	PublicBranches(server.API(), s, func() time.Time { return lunch })
+	RegisterPublicBranches(server.API(), s, func() time.Time { return lunch })
 	return &site{Handler: server}
 }
 

@@ -26,8 +26,8 @@ type Services struct {
 	Pricing      *catalog.PricingService
 }
 
-// Staff registers the routes by which the staff manage branches, dishes and menus.
-func Staff(a *httpapi.API, services Services) {
+// RegisterStaff registers the routes by which the staff manage branches, dishes and menus.
+func RegisterStaff(a *httpapi.API, services Services) {
 	s := &staff{services}
 	branches, menus := a.Operations("Branches", httpapi.Staff), a.Operations("Menus", httpapi.Staff)
 	s.registerBranches(branches)

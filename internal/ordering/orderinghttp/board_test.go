@@ -88,7 +88,7 @@ func openBoardServer(t *testing.T, r *orderingtest.Restaurant, now func() time.T
 	}
 	s := testenv.Must(httpapi.New(httpapi.Default(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	orderinghttp.Register(s.API(), orders, guests{r.Visit}, nil, g.ledger)
-	orderinghttp.Board(s.API(), boards)
+	orderinghttp.RegisterBoard(s.API(), boards)
 	s.SetAuthenticator(authzhttp.Authenticator{Tokens: g.fakeAuth, Routes: g.fakeAuth, Places: authzhttp.Places(s.API().Routes())})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)

@@ -17,8 +17,8 @@ import (
 // errFeedEnded ends a screen's stream whose branch can no longer be read.
 var errFeedEnded = errors.New("orderinghttp: the branch's board has ended")
 
-// Board registers the kitchen board's routes: one read and one event stream.
-func Board(a *httpapi.API, boards *ordering.BoardHub) {
+// RegisterBoard registers the kitchen board's routes: one read and one event stream.
+func RegisterBoard(a *httpapi.API, boards *ordering.BoardHub) {
 	b, ops := boardRoutes{boards}, a.Operations("Orders", httpapi.Staff)
 	httpapi.RegisterOutput(ops, "board-get", "GET /api/boards/{branchId}",
 		"View the order board", b.get)

@@ -49,7 +49,7 @@ func TestLists(t *testing.T) {
 	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(t)
 	server.SetAuthenticator(authzhttp.Authenticator{})
 	s := &fakeListing{}
-	orderinghttp.Lists(server.API(), s)
+	orderinghttp.RegisterLists(server.API(), s)
 	web := httptest.NewServer(server)
 	defer web.Close()
 	defer web.Client().CloseIdleConnections()

@@ -258,8 +258,8 @@ type Listing interface {
 
 type lists struct{ listing Listing }
 
-// Lists registers the staff's lists of orders and payments.
-func Lists(a *httpapi.API, listing Listing) {
+// RegisterLists registers the staff's lists of orders and payments.
+func RegisterLists(a *httpapi.API, listing Listing) {
 	l := lists{listing}
 	describe := func(op *huma.Operation) {
 		op.Description = "A search finds orders by any of these: the number; the table's label; the beginnings of words of the " +

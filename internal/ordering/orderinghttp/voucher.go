@@ -17,9 +17,9 @@ func voucherLimited(ctx context.Context, code, who string) error {
 	return httpapi.Allow(ctx, "voucher", who)
 }
 
-// Vouchers registers the routes of vouchers. By default owners and administrators have them, like the discounts that
-// vouchers take off: a manager with them could pass every ceiling.
-func Vouchers(a *httpapi.API, s *ordering.Vouchers) {
+// RegisterVouchers registers the routes of vouchers. By default owners and administrators have them, like the discounts
+// that vouchers take off: a manager with them could pass every ceiling.
+func RegisterVouchers(a *httpapi.API, s *ordering.Vouchers) {
 	v := vouchers{s}
 	ops := a.Operations("Vouchers", httpapi.Staff)
 	httpapi.Register(ops, "voucher-list", "GET /api/branches/{id}/vouchers", "List the vouchers of a branch", v.list)

@@ -138,8 +138,8 @@ func (h *fixture) serve(recipes *stock.RecipeCache, services stockhttp.Services)
 	conf := httpapi.Default()
 	conf.ServiceToken = service
 	server := testenv.Must(httpapi.New(conf, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))(h.t)
-	stockhttp.Inventory(server.API(), services)
-	stockhttp.Staff(server.API(), services)
+	stockhttp.RegisterInventory(server.API(), services)
+	stockhttp.RegisterStaff(server.API(), services)
 	orderinghttp.Register(server.API(), orders, guests{h.Visit}, nil, ledger)
 	server.SetAuthenticator(authzhttp.Authenticator{Tokens: fakeAuth{}, Routes: fakeAuth{}})
 	h.server = server

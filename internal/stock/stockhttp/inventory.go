@@ -20,8 +20,8 @@ type Services struct {
 
 type inventoryRoutes struct{ Services }
 
-// Inventory registers the routes for other systems.
-func Inventory(a *httpapi.API, services Services) {
+// RegisterInventory registers the routes for other systems.
+func RegisterInventory(a *httpapi.API, services Services) {
 	s := inventoryRoutes{services}
 	ops := a.Operations("Inventory", httpapi.Staff)
 	httpapi.Register(ops, "inventory-look", "GET /inventory",

@@ -13,8 +13,8 @@ import (
 
 type staffRoutes struct{ Services }
 
-// Staff registers the routes of stock management.
-func Staff(a *httpapi.API, services Services) {
+// RegisterStaff registers the routes of stock management.
+func RegisterStaff(a *httpapi.API, services Services) {
 	s := staffRoutes{services}
 	ops := a.Operations("Stock", httpapi.Staff)
 	httpapi.Register(ops, "stock-list", "GET /api/stock/items", "View the stock of a branch", s.list)

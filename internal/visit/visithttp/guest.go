@@ -16,8 +16,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// Guest registers the guests' landing routes.
-func Guest(a *httpapi.API, landing *visit.Landing) {
+// RegisterGuest registers the guests' landing routes.
+func RegisterGuest(a *httpapi.API, landing *visit.Landing) {
 	g, ops := &guest{landing}, a.Operations("Visits", httpapi.Public)
 	httpapi.Register(ops, "landing", "GET /cis/landing",
 		"Open or join the visit of the table whose code was scanned", g.get)
@@ -25,8 +25,9 @@ func Guest(a *httpapi.API, landing *visit.Landing) {
 		"Open or join a visit, with the code hidden from proxies and browser histories", g.post)
 }
 
-// Scan registers the path of the printed code for a binary without the guest app: it redirects to the landing route.
-func Scan(a *httpapi.API) {
+// RegisterScan registers the path of the printed code for a binary without the guest app: it redirects to the landing
+// route.
+func RegisterScan(a *httpapi.API) {
 	a.Handle(httpapi.Route{
 		Pattern: "GET /m/{token}", Policy: httpapi.Public, Handler: httpapi.RefusePrefetch(http.HandlerFunc(scan)),
 	})

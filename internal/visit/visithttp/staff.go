@@ -12,9 +12,9 @@ import (
 	"comanda/internal/visit"
 )
 
-// Staff registers the staff's routes for tables and visits. The links in QR codes start with the result of
+// RegisterStaff registers the staff's routes for tables and visits. The links in QR codes start with the result of
 // publicURL, which has no trailing slash.
-func Staff(a *httpapi.API, floor *visit.Floor, publicURL func() string) {
+func RegisterStaff(a *httpapi.API, floor *visit.Floor, publicURL func() string) {
 	s := &staff{floor, publicURL}
 	tables, visits := a.Operations("Tables", httpapi.Staff), a.Operations("Visits", httpapi.Staff)
 	httpapi.Register(tables, "staff-table-list", "GET /api/tables",

@@ -54,10 +54,10 @@ func newSite(t *testing.T) *site {
 	store := visitsql.New(db)
 	menus := catalog.NewMenuCache(catalogsql.New(db, nil), catalog.NoSharedCache{}, time.Now)
 	guests := visit.NewGuests(store, visittest.NewMemoryBindings(), menus, s.clock.Now)
-	visithttp.Guest(server.API(), &visit.Landing{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
-	visithttp.Scan(server.API())
-	visithttp.Calls(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now})
-	visithttp.Staff(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now},
+	visithttp.RegisterGuest(server.API(), &visit.Landing{Store: store, Branches: menus, Guests: guests, Now: s.clock.Now})
+	visithttp.RegisterScan(server.API())
+	visithttp.RegisterCalls(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now})
+	visithttp.RegisterStaff(server.API(), &visit.Floor{Store: store, Guests: guests, Now: s.clock.Now},
 		func() string { return "https://order.example" })
 	s.Handler = server
 	return s

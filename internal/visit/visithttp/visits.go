@@ -61,8 +61,8 @@ func (s *staff) answer(ctx context.Context, in *answerIn) (visitInfo, error) {
 	return visitInfoOf(v), err
 }
 
-// Calls registers the route by which guests call the staff.
-func Calls(a *httpapi.API, floor *visit.Floor) {
+// RegisterCalls registers the route by which guests call the staff.
+func RegisterCalls(a *httpapi.API, floor *visit.Floor) {
 	c, ops := &calls{floor}, a.Operations("Visits", httpapi.Guest)
 	httpapi.Register(ops, "visit-call", "POST /cis/visit/{visitId}/call", "Call staff to the table", c.call)
 }
