@@ -197,9 +197,9 @@ type OffOption struct {
 
 // OffOptionStore stores which options are off; catalogsql implements it.
 type OffOptionStore interface {
-	// TakeOptionOff fails with ErrOptionMissing for an unknown option, and with ErrBranch for a branch that the actor may
+	// AddUnavailableOption fails with ErrOptionMissing for an unknown option, and with ErrBranch for a branch that the actor may
 	// not see.
-	TakeOptionOff(ctx context.Context, by authz.Actor, branch, option int64, until Until, now time.Time) (OffOption, error)
+	AddUnavailableOption(ctx context.Context, by authz.Actor, branch, option int64, until Until, now time.Time) (OffOption, error)
 	// RestoreOption puts an option back on sale. It does nothing for an option that is not off.
 	RestoreOption(ctx context.Context, by authz.Actor, branch, option int64, now time.Time) error
 	// RestoreDueOptions restores the options whose Until has passed and returns their branches.
@@ -207,11 +207,11 @@ type OffOptionStore interface {
 	OffOptions(ctx context.Context, branch int64) (map[int64]OffOption, error)
 }
 
-// TakeOptionOff stops the sale of an option in a branch. Orders placed before it returns keep it.
-func (a *Availability) TakeOptionOff(
+// AddUnavailableOption stops the sale of an option in a branch. Orders placed before it returns keep it.
+func (a *Availability) AddUnavailableOption(
 	ctx context.Context, by authz.Actor, branch, option int64, until Until,
 ) (OffOption, error) {
-	off, err := a.Options.TakeOptionOff(ctx, by, branch, option, until, a.Now())
+	off, err := a.Options.AddUnavailableOption(ctx, by, branch, option, until, a.Now())
 	a.Menus.changed(ctx, err, branch)
 	return off, err
 }

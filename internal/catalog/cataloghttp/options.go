@@ -290,7 +290,7 @@ func (s *staff) takeOptionOff(ctx context.Context, in *optionOffIn) (offOption, 
 	if err != nil {
 		return offOption{}, err
 	}
-	o, err := s.Availability.TakeOptionOff(ctx, authz.ActorOf(ctx), in.ID, in.OptionID, until)
+	o, err := s.Availability.AddUnavailableOption(ctx, authz.ActorOf(ctx), in.ID, in.OptionID, until)
 	return offOption{httpapi.FormatID(o.Option), o.Since, untilText(o.Until), o.By}, err
 }
 

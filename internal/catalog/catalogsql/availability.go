@@ -156,8 +156,8 @@ var scanOffOption = sqldb.Row(func(o *catalog.OffOption) []any {
 	return []any{&o.Option, sqldb.Time(&o.Since), sqldb.Time(&o.Until), &o.By}
 })
 
-// TakeOptionOff marks an option as off in a branch. Orders read the row in the transaction that places them.
-func (s *Store) TakeOptionOff(
+// AddUnavailableOption marks an option as off in a branch. Orders read the row in the transaction that places them.
+func (s *Store) AddUnavailableOption(
 	ctx context.Context, by authz.Actor, branch, option int64, until catalog.Until, now time.Time,
 ) (off catalog.OffOption, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {

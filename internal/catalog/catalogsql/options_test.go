@@ -371,7 +371,7 @@ func TestStore_options_off(t *testing.T) {
 		l := newLibrary(t, optionService(s))
 		until := testenv.Must(catalog.ParseUntil(now.Add(time.Hour).Format(time.RFC3339)))(t)
 		before := content(t, s)
-		off := testenv.Must(s.TakeOptionOff(t.Context(), cook, branchID, l.pearls, until, now))(t)
+		off := testenv.Must(s.AddUnavailableOption(t.Context(), cook, branchID, l.pearls, until, now))(t)
 		if !off.Until.Equal(now.Add(time.Hour)) || !off.Since.Equal(now) || off.By != cook.String() {
 			t.Errorf("taken off as %+v, want for an hour by %s", off, cook)
 		}
@@ -379,11 +379,11 @@ func TestStore_options_off(t *testing.T) {
 		if d := cmp.Diff([]int64{l.pearls}, after.OffOptions); d != "" || after.Revision <= before.Revision {
 			t.Errorf("revision %d became %d, options off (-want +got):\n%s", before.Revision, after.Revision, d)
 		}
-		later := testenv.Must(s.TakeOptionOff(t.Context(), authz.System(), branchID, l.pearls, catalog.Until{}, now.Add(time.Minute)))(t)
+		later := testenv.Must(s.AddUnavailableOption(t.Context(), authz.System(), branchID, l.pearls, catalog.Until{}, now.Add(time.Minute)))(t)
 		if !later.Since.Equal(now) {
 			t.Errorf("taken off again since %v, want the first time", later.Since)
 		}
-		testenv.Must(s.TakeOptionOff(t.Context(), cook, branchID, l.pearls, until, now))(t)
+		testenv.Must(s.AddUnavailableOption(t.Context(), cook, branchID, l.pearls, until, now))(t)
 		if branches, err := s.RestoreDueOptions(t.Context(), now.Add(time.Hour-time.Millisecond)); err != nil || branches != nil {
 			t.Errorf("restored %v, %v before the end", branches, err)
 		}
@@ -391,14 +391,14 @@ func TestStore_options_off(t *testing.T) {
 		if d := cmp.Diff([]int64{branchID}, branches); err != nil || d != "" {
 			t.Errorf("branches with restored options, %v (-want +got):\n%s", err, d)
 		}
-		testenv.Must(s.TakeOptionOff(t.Context(), cook, branchID, l.pearls, catalog.Until{}, now))(t)
+		testenv.Must(s.AddUnavailableOption(t.Context(), cook, branchID, l.pearls, catalog.Until{}, now))(t)
 		testenv.NoError(t, s.RestoreOption(t.Context(), cook, branchID, l.pearls, now))
 		testenv.NoError(t, s.RestoreOption(t.Context(), cook, branchID, l.pearls, now))
 		if got := content(t, s).OffOptions; len(got) != 0 {
 			t.Errorf("options %v are off, want none", got)
 		}
-		_, foreign := s.TakeOptionOff(t.Context(), otherBranchActor, branchID, l.pearls, catalog.Until{}, now)
-		_, unknown := s.TakeOptionOff(t.Context(), cook, branchID, 999, catalog.Until{}, now)
+		_, foreign := s.AddUnavailableOption(t.Context(), otherBranchActor, branchID, l.pearls, catalog.Until{}, now)
+		_, unknown := s.AddUnavailableOption(t.Context(), cook, branchID, 999, catalog.Until{}, now)
 		if !errors.Is(foreign, catalog.ErrBranch) || !errors.Is(unknown, catalog.ErrOptionMissing) {
 			t.Errorf("in a foreign branch: %v; an unknown option: %v; want ErrBranch, ErrOptionMissing", foreign, unknown)
 		}

@@ -245,7 +245,7 @@ func TestLedger_payment_in_the_batch_of_the_expiry(t *testing.T) {
 func TestLedger_late_payment_of_an_option_that_is_off(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r, l := restaurant(t, db, 10)
-		r.TakeOptionOff(t, 7)
+		r.AddUnavailableOption(t, 7)
 		place := func(key string, option int64) string {
 			p := r.Place(key, db.Now(), -time.Second, stock.Line{Item: 101, Qty: 1})
 			p.Order.Items[0].Options = catalog.EncodeOptionLines([]catalog.OptionLine{{OptionID: option, Qty: 1}})

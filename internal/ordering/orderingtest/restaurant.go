@@ -176,8 +176,8 @@ func (r *Restaurant) SetQuota(t testenv.TB, item, quota int64, date string, now 
 	}))
 }
 
-// TakeOptionOff creates an option that is off in the branch.
-func (r *Restaurant) TakeOptionOff(t testenv.TB, option int64) {
+// AddUnavailableOption creates an option of the library that is off sale in the branch.
+func (r *Restaurant) AddUnavailableOption(t testenv.TB, option int64) {
 	t.Helper()
 	r.run(t, "option_group", option)
 	r.run(t, "option", option)
