@@ -39,6 +39,13 @@ test.each(['en', 'vi', 'zh-Hant'])('what stands side by side has different names
   for (const labels of beside) expect(new Set(labels).size, labels.join(', ')).toBe(labels.length)
 })
 
+test.each(['en', 'vi', 'zh-Hant'])('to archive, to take off sale and to sell out have different words in %s', (language) => {
+  const [menu, restaurant] = [texts('menu', language), texts('restaurant', language)]
+  const words = [menu.dish_retire, menu.withdraw, texts('availability', language).off]
+  expect(new Set(words).size, words.join(', ')).toBe(words.length)
+  expect([menu.retired, menu.dish_retire]).toEqual([restaurant.retired, restaurant.retire])
+})
+
 // On a phone of 360 pixels, a field has 270 for its label, about 32 Latin letters.
 test.each(['en', 'vi'])('labels of settings fit on a small phone in %s', (language) => {
   const restaurant = texts('restaurant', language)
