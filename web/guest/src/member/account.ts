@@ -12,6 +12,8 @@ import { keptKey } from './tokens'
 /** The member who is logged in. All tabs of a browser share the login. */
 export const useAccount = defineStore('account', () => {
   const user = shallowRef<Account>()
+  /** Whether a login is stored, also while it cannot be restored. The server may have ended it. */
+  const kept = ref(isKept())
   /** How the last login ended; the screens show it once. */
   const ended = ref<'left' | 'lost'>()
   const busy = ref(false)
@@ -60,6 +62,7 @@ export const useAccount = defineStore('account', () => {
     api.tokens.take(grant)
     ended.value = undefined
     user.value = grant.user
+    kept.value = true
   }
 
   /** Logs out in all tabs. If the server cannot be reached, the session expires there after a month. */
@@ -80,6 +83,8 @@ export const useAccount = defineStore('account', () => {
     forgetAlerts('member')
     api.tokens.drop()
     user.value = undefined
+    fault.value = undefined
+    kept.value = false
     ended.value = how
   }
 
@@ -91,8 +96,9 @@ export const useAccount = defineStore('account', () => {
   function onStorage(key: string | null): void {
     if (key !== null && key !== keptKey) return
     const holder = api.tokens.holder
-    if (!holder && user.value) gone('left')
+    if (!holder && kept.value) gone('left')
     else if (holder && holder !== user.value?.id) {
+      kept.value = true
       api.tokens.drop()
       if (user.value) forgetAlerts('member') // another member has logged in
       user.value = undefined
@@ -104,7 +110,7 @@ export const useAccount = defineStore('account', () => {
     user.value = await api.changeMe(changes)
   }
 
-  return { user, fault, ended, busy, restore, enter, enterWithGoogle, connectGoogle, leave, onStorage, change }
+  return { user, kept, fault, ended, busy, restore, enter, enterWithGoogle, connectGoogle, leave, onStorage, change }
 })
 
 /** Whether a login is stored. The server may have ended it. */

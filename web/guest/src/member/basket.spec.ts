@@ -12,7 +12,7 @@ const item = (change: Partial<BasketItem> = {}): BasketItem => ({
   priceChanged: false, remaining: null, isSoldOut: false, isAvailable: true, ...change,
 })
 
-const { api } = vi.hoisted(() => ({ api: { basket: vi.fn(), addDish: vi.fn(), setQuantity: vi.fn(), removeDish: vi.fn(), tokens: {} } }))
+const { api } = vi.hoisted(() => ({ api: { basket: vi.fn(), addDish: vi.fn(), setQuantity: vi.fn(), removeDish: vi.fn(), tokens: { holder: '7' } } }))
 vi.mock('./api', () => api)
 
 /** A server that keeps a cart. */

@@ -88,7 +88,7 @@ export const useBasket = defineStore('basket', () => {
   async function choose(next?: Kind): Promise<void> {
     kind.value = next
     other.value = undefined
-    if (account.user) await load()
+    if (account.kept) await load()
   }
 
   /** Queues changes, one request at a time, and shows the result of the last. */

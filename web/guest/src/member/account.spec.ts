@@ -1,0 +1,59 @@
+import { createPinia, setActivePinia } from 'pinia'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { nextTick } from 'vue'
+
+import { Fault } from '@shared/api/fault'
+
+import { offline } from '../shell/connection'
+import { useAccount } from './account'
+import type { Grant } from './dto'
+
+const { tokens } = vi.hoisted(() => ({
+  tokens: {
+    holder: undefined as string | undefined, onLost: undefined as (() => void) | undefined,
+    renew: vi.fn<() => Promise<Grant | undefined>>(), drop: vi.fn(),
+  },
+}))
+vi.mock('./api', () => ({ tokens }))
+
+beforeEach(() => {
+  setActivePinia(createPinia())
+  offline.value = false
+  tokens.holder = '7'
+  tokens.renew.mockReset()
+})
+
+test('a login that cannot be restored for want of a connection is kept, and restored when the connection is back', async () => {
+  tokens.renew.mockRejectedValueOnce(new Fault('offline')).mockResolvedValueOnce({ user: { id: '7' } } as Grant)
+  const account = useAccount()
+  offline.value = true
+  await account.restore()
+  expect([account.kept, account.user, account.fault?.code, account.ended]).toEqual([true, undefined, 'offline', undefined])
+  offline.value = false
+  await nextTick()
+  await vi.waitFor(() => {
+    expect(account.user?.id).toBe('7')
+  })
+  expect([account.kept, account.fault]).toEqual([true, undefined])
+})
+
+test('a login that the server refuses to restore is gone', async () => {
+  tokens.renew.mockImplementationOnce(() => {
+    tokens.holder = undefined
+    tokens.onLost?.()
+    return Promise.resolve(undefined)
+  })
+  const account = useAccount()
+  expect(account.kept).toBe(true)
+  await account.restore()
+  expect([account.kept, account.user, account.ended]).toEqual([false, undefined, 'lost'])
+})
+
+test('the logout of another tab takes effect also while there is no connection', async () => {
+  tokens.renew.mockRejectedValueOnce(new Fault('offline'))
+  const account = useAccount()
+  await account.restore()
+  tokens.holder = undefined
+  account.onStorage('comanda.member')
+  expect([account.kept, account.ended]).toEqual([false, 'left'])
+})
