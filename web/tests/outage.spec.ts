@@ -65,6 +65,21 @@ test('the counter keeps its orders on the screen during an outage', async ({ pag
   await expect(waiting).toBeVisible()
 })
 
+test('the availability stays on the screen during an outage, with one notice', async ({ page, another }) => {
+  const server = await another()
+  await enter(page, server, 'manager', 'availability')
+  const dish = page.getByText('Chicken pho', { exact: true }).first()
+  await expect(dish).toBeVisible()
+  await expect(page.getByRole('progressbar')).toHaveCount(0)
+  await server.stop()
+  const notice = page.getByText('Can’t reach the server. This may be out of date.')
+  await expect(notice).toHaveCount(1, { timeout: 20_000 })
+  await expect(dish).toBeVisible()
+  await server.start()
+  await expect(notice).toHaveCount(0, { timeout: 20_000 })
+  await expect(dish).toBeVisible()
+})
+
 test('a console page that could not be fetched opens when the server is back', async ({ page, another }) => {
   const server = await another()
   await page.setViewportSize(sizes.desktop)
