@@ -81,7 +81,7 @@ test('guests see when the restaurant is closed', async ({ page, empty, browser }
   await hours.getByLabel('Note (optional)').fill('Wedding')
   await hours.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText(/^Opens /)).toBeVisible()
-  await expect(phone.getByText(/^We open on \w+ at /)).toBeVisible()
+  await expect(phone.getByText(/^We’re closed. We open on \w+ at /)).toBeVisible()
   await expect(phone.getByRole('link', { name: 'Pearl milk tea', exact: true })).toBeVisible()
   await phone.getByRole('link', { name: /View cart/ }).click()
   await expect(phone.getByRole('button', { name: /Order and pay/ })).toBeDisabled()
@@ -90,7 +90,7 @@ test('guests see when the restaurant is closed', async ({ page, empty, browser }
   await hours.getByRole('button', { name: /^Remove/ }).click()
   await hours.getByRole('button', { name: 'Save' }).click()
   await expect(phone.getByRole('button', { name: /Order and pay/ })).toBeEnabled()
-  await expect(phone.getByText(/^We open on/)).toHaveCount(0)
+  await expect(phone.getByText(/^We’re closed. We open on/)).toHaveCount(0)
   await phone.context().close()
 })
 

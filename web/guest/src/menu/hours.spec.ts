@@ -13,10 +13,10 @@ it('names the hour today, the weekday within a week, and the date beyond', async
   await setLanguage('en')
   expect(closedText(undefined, 'UTC', now)).toBeUndefined()
   expect(closedUntil(null)).toMatch(/closed/)
-  expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We open at 17:00.')
-  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We open on Friday at 01:30.') // past midnight in Hanoi, not in UTC
-  expect(closedUntil('2026-03-02T04:00:00Z')).toBe('We open on Monday at 11:00.')
-  expect(closedUntil('2026-03-05T04:00:00Z')).toBe('We open on Thursday, March 5 at 11:00.')
+  expect(closedUntil('2026-02-26T10:00:00Z')).toBe('We’re closed. We open at 17:00.')
+  expect(closedUntil('2026-02-26T18:30:00Z')).toBe('We’re closed. We open on Friday at 01:30.') // past midnight in Hanoi, not in UTC
+  expect(closedUntil('2026-03-02T04:00:00Z')).toBe('We’re closed. We open on Monday at 11:00.')
+  expect(closedUntil('2026-03-05T04:00:00Z')).toBe('We’re closed. We open on Thursday, March 5 at 11:00.')
 })
 
 it('names the time of the next menu', async () => {
