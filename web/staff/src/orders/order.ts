@@ -54,6 +54,16 @@ export function refundable(o: Order): number {
   return o.paymentStatus === 'PAID' ? Math.max(0, o.totalPrice - o.refunded) : 0
 }
 
+/** The refunds that have been paid out, in minor units. */
+export function paidBack(o: Pick<Order, 'refunds'>): number {
+  return (o.refunds ?? []).filter((r) => r.state === 'DONE').reduce((sum, r) => sum + r.amount, 0)
+}
+
+/** The state of an attempt as text. At the counter nothing has started before the guest pays. */
+export function attemptText(a: Pick<Attempt, 'state' | 'method'>): string {
+  return t(a.method === 'COUNTER' && a.state === 'CREATED' ? 'board.pay_UNPAID' : `orders.attempt_${a.state}`)
+}
+
 /** Whether staff may query the gateway about an attempt, because it may have collected money without a notification. */
 export function checkable(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && a.method !== 'SANDBOX' && ['REDIRECTED', 'CONFIRMING', 'UNKNOWN', 'REVIEW'].includes(a.state)

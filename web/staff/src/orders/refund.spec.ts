@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { refundText, type Attempt } from './order'
+import { attemptText, paidBack, refundText, type Attempt, type Order } from './order'
 
 beforeAll(() => changeLanguage('en'))
 
@@ -15,4 +15,16 @@ test.each([
   ['a gateway that is still to confirm', 'LINEPAY', 'SENDING', 'Refund started.'],
 ] as const)('staff hand over money only once: %s', (_, method, state, text) => {
   expect(refundText(paid(method), refund(state))).toBe(text)
+})
+
+test('only refunds that were paid out count as paid back', () => {
+  const refunds = [{ state: 'DONE', amount: 650 }, { state: 'DONE', amount: 50 }, { state: 'SENDING', amount: 9000 }] as NonNullable<Order['refunds']>
+  expect(paidBack({ refunds })).toBe(700)
+  expect(paidBack({ refunds: [] })).toBe(0)
+})
+
+test.each([
+  ['COUNTER', 'CREATED', 'Not paid yet'], ['COUNTER', 'PAID', 'Paid'], ['VNPAY', 'CREATED', 'Started'],
+] as const)('a payment of the method %s in the state %s is called %s', (method, state, text) => {
+  expect(attemptText({ method, state } as Attempt)).toBe(text)
 })
