@@ -197,9 +197,11 @@ type OffOption struct {
 
 // OffOptionStore stores which options are off; catalogsql implements it.
 type OffOptionStore interface {
-	// AddUnavailableOption fails with ErrOptionMissing for an unknown option, and with ErrBranch for a branch that the actor may
-	// not see.
-	AddUnavailableOption(ctx context.Context, by authz.Actor, branch, option int64, until Until, now time.Time) (OffOption, error)
+	// AddUnavailableOption fails with ErrOptionMissing for an unknown option, and with ErrBranch for a branch that the
+	// actor may not see.
+	AddUnavailableOption(
+		ctx context.Context, by authz.Actor, branch, option int64, until Until, now time.Time,
+	) (OffOption, error)
 	// RestoreOption puts an option back on sale. It does nothing for an option that is not off.
 	RestoreOption(ctx context.Context, by authz.Actor, branch, option int64, now time.Time) error
 	// RestoreDueOptions restores the options whose Until has passed and returns their branches.
