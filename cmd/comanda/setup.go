@@ -15,9 +15,6 @@ import (
 //go:embed house-example.yaml
 var setupExample string
 
-// maxSetupFile limits a set-up file in bytes.
-const maxSetupFile = 1 << 20
-
 // setup applies a set-up file to an installation.
 func (c *cli) setup() *cobra.Command {
 	var file string
@@ -43,12 +40,12 @@ func (c *cli) setup() *cobra.Command {
 			if file == "" {
 				return result{}, errors.New("setup needs --file or --example")
 			}
-			raw, err := readLimited(file, maxSetupFile)
+			raw, err := readLimited(file, app.MaxSetupFile)
 			if err != nil {
 				return result{}, err
 			}
-			if len(raw) > maxSetupFile {
-				return result{}, fmt.Errorf("%s has more than %d bytes", file, maxSetupFile)
+			if len(raw) > app.MaxSetupFile {
+				return result{}, fmt.Errorf("%s has more than %d bytes", file, app.MaxSetupFile)
 			}
 			r, err := app.SetUpRestaurant(cmd.Context(), config, app.RestaurantSetup{
 				File: raw, Dir: filepath.Dir(file), DryRun: dryRun,

@@ -13,24 +13,24 @@ import (
 
 // mapping is a range of the process's addresses that contains a part of a file.
 type mapping struct {
-	from, to uintptr
-	file     string // empty without a file
-	written  bool   // the process can write to it, or has pages of its own in it
+	from, to  uintptr
+	file      string // empty without a file
+	unwritten bool   // the process cannot write to it, and has no pages of its own in it
 }
 
-// readMappings reads the form of /proc/self/smaps; see proc(5).
+// readMappings reads the form of /proc/self/smaps; see proc(5). What it cannot read counts as written.
 func readMappings(smaps io.Reader) (all []mapping) {
+	readOnly := false // the last mapping
 	for lines := bufio.NewScanner(smaps); lines.Scan(); {
 		var m mapping
 		var mode, offset, device, inode string
 		n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %s %s %s %s", &m.from, &m.to, &mode, &offset, &device, &inode, &m.file)
 		if n >= 6 { // the first line of a mapping
-			m.written = strings.Contains(mode, "w")
+			readOnly = !strings.Contains(mode, "w")
 			all = append(all, m)
 		}
-		own, found := strings.CutPrefix(lines.Text(), "Anonymous:")
-		if found && len(all) > 0 && strings.TrimSpace(own) != "0 kB" {
-			all[len(all)-1].written = true
+		if own, found := strings.CutPrefix(lines.Text(), "Anonymous:"); found && len(all) > 0 {
+			all[len(all)-1].unwritten = readOnly && strings.TrimSpace(own) == "0 kB"
 		}
 	}
 	return all
@@ -53,7 +53,7 @@ func releaseProgram() {
 		return
 	}
 	for _, m := range all {
-		if m.file == all[self].file && !m.written {
+		if m.file == all[self].file && m.unwritten {
 			// A failure, for example of locked pages, changes nothing.
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, m.from, m.to-m.from, syscall.MADV_DONTNEED)
 		}

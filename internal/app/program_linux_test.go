@@ -44,13 +44,15 @@ c000000000-c000400000 rw-p 00000000 00:00 0
 Anonymous:          4096 kB
 7ffd1000-7ffd2000 r--p 00000000 00:00 0 [vvar]
 Anonymous:             0 kB
+7ffd2000-7ffd3000 r-xp 00000000 fe:00 131 /usr/bin/cut
 `))
 	want := []mapping{
-		{0x400000, 0x20bf000, "/usr/bin/with", false},
-		{0x20bf000, 0x42e0000, "/usr/bin/with", true},
-		{0x42e0000, 0x4477000, "/usr/bin/with", true},
-		{0xc000000000, 0xc000400000, "", true},
-		{0x7ffd1000, 0x7ffd2000, "[vvar]", false},
+		{0x400000, 0x20bf000, "/usr/bin/with", true},
+		{0x20bf000, 0x42e0000, "/usr/bin/with", false},
+		{0x42e0000, 0x4477000, "/usr/bin/with", false},
+		{0xc000000000, 0xc000400000, "", false},
+		{0x7ffd1000, 0x7ffd2000, "[vvar]", true},
+		{0x7ffd2000, 0x7ffd3000, "/usr/bin/cut", false},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -20,8 +20,8 @@ import (
 	"comanda/internal/visit"
 )
 
-// maxSetupFile limits a set-up file and the secrets that it names, in bytes.
-const maxSetupFile = 1 << 20
+// MaxSetupFile limits a set-up file and the secrets that it names, in bytes.
+const MaxSetupFile = 1 << 20
 
 // SetupProblem is a mistake in a set-up file.
 type SetupProblem struct {
@@ -108,7 +108,7 @@ func (s *textSource) UnmarshalYAML(n *yaml.Node) error {
 func (s textSource) read(dir string) (string, error) {
 	switch {
 	case s.File != "":
-		raw, err := readNamedFile(dir, s.File, maxSetupFile)
+		raw, err := readNamedFile(dir, s.File, MaxSetupFile)
 		return strings.TrimRight(string(raw), "\r\n"), err
 	case s.Env != "":
 		v, ok := os.LookupEnv(s.Env)

@@ -80,13 +80,13 @@ func shorten(tag string) string {
 	return tag[:max(0, strings.LastIndexByte(tag, '-'))]
 }
 
-// Reader is embedded in the inputs of routes whose answers have names of people, see text.PersonName.
-type Reader struct {
+// NameOrder is embedded in the inputs of routes whose answers have names of people, see text.PersonName.
+type NameOrder struct {
 	AcceptLanguage string `header:"Accept-Language" doc:"Decides whether names of people begin with the family name."`
 }
 
-// Language returns the language in which the reader writes names.
-func (r Reader) Language() string { return Locale(r.AcceptLanguage, "en", "vi", "zh") }
+// Language returns the language in whose order the client shows names.
+func (o NameOrder) Language() string { return Locale(o.AcceptLanguage, "en", "vi", "zh") }
 
 // Language is embedded in the inputs of routes with localized texts.
 type Language struct {

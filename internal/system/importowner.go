@@ -23,7 +23,7 @@ type ownerRule struct {
 }
 
 // read reads a line. It returns an error if the line renames a built-in role, because the rules refer to these by name.
-func (w *ownerRule) read(e *document.Entity, r document.Record) error {
+func (o *ownerRule) read(e *document.Entity, r document.Record) error {
 	if e != document.Role && e != document.User {
 		return nil
 	}
@@ -31,29 +31,29 @@ func (w *ownerRule) read(e *document.Entity, r document.Record) error {
 	if e == document.User {
 		field = "roleId"
 	}
-	at := slices.IndexFunc(w.roles, func(x authz.Role) bool { return x.ID == r.Number(e, field) })
+	at := slices.IndexFunc(o.roles, func(x authz.Role) bool { return x.ID == r.Number(e, field) })
 	switch {
 	case e == document.Role:
-		if at >= 0 && authz.IsDelivered(w.roles[at].Name) && w.roles[at].Name != r.Text(e, "name") {
+		if at >= 0 && authz.IsDelivered(o.roles[at].Name) && o.roles[at].Name != r.Text(e, "name") {
 			return errors.New("a built-in role cannot be renamed")
 		}
-	case at >= 0 && w.roles[at].Name == authz.RoleOwner && account.Status(r.Text(e, "accountStatus")) == account.Active:
-		w.made = true
+	case at >= 0 && o.roles[at].Name == authz.RoleOwner && account.Status(r.Text(e, "accountStatus")) == account.Active:
+		o.made = true
 	default:
-		w.losing[id] = r.Line()
+		o.losing[id] = r.Line()
 	}
 	return nil
 }
 
 // check returns authz.ErrLastOwner with the line that takes the last active owner.
-func (w *ownerRule) check(ctx context.Context, conn sqldb.Reader) error {
-	if w.made || len(w.losing) == 0 {
+func (o *ownerRule) check(ctx context.Context, conn sqldb.Reader) error {
+	if o.made || len(o.losing) == 0 {
 		return nil
 	}
 	line := 0
 	err := accountsql.KeepOwner(ctx, conn, func(id int64) bool {
-		line = max(line, w.losing[id])
-		return w.losing[id] > 0
+		line = max(line, o.losing[id])
+		return o.losing[id] > 0
 	})
 	if errors.Is(err, authz.ErrLastOwner) {
 		return fault.Newf(fault.Conflict, authz.ErrLastOwner.Code, "Line %d: %s", line, authz.ErrLastOwner.Detail)
@@ -63,12 +63,12 @@ func (w *ownerRule) check(ctx context.Context, conn sqldb.Reader) error {
 
 // checkLocked is check in the transaction that writes accounts. Its lock keeps administration from disabling an owner on
 // whom the check relied.
-func (w *ownerRule) checkLocked(ctx context.Context, tx sqldb.Tx) error {
-	if len(w.roles) == 0 || w.made || len(w.losing) == 0 {
+func (o *ownerRule) checkLocked(ctx context.Context, tx sqldb.Tx) error {
+	if len(o.roles) == 0 || o.made || len(o.losing) == 0 {
 		return nil // on a database without roles there is nothing to lock
 	}
 	if err := authzsql.LockRoles(ctx, tx); err != nil {
 		return err
 	}
-	return w.check(ctx, tx)
+	return o.check(ctx, tx)
 }

@@ -180,7 +180,7 @@ type colleague struct {
 }
 
 // colleagues returns all colleagues by name in one page: a branch has few.
-func (r *memberRoutes) colleagues(ctx context.Context, in *httpapi.Reader) (httpapi.List[colleague], error) {
+func (r *memberRoutes) colleagues(ctx context.Context, in *httpapi.NameOrder) (httpapi.List[colleague], error) {
 	all, err := r.accounts.Colleagues(ctx, authz.ActorOf(ctx))
 	list := httpapi.ListOf(all, len(all), func(c account.Colleague) colleague {
 		return colleague{httpapi.FormatID(c.UserID), c.Name(in.Language()), c.Role, c.Blocked}

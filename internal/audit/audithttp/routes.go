@@ -24,7 +24,7 @@ func Register(a *httpapi.API, log audit.Reader) {
 
 type auditIn struct {
 	httpapi.Paging
-	httpapi.Reader
+	httpapi.NameOrder
 	Subject  string    `query:"subject" text:"line" maxLength:"100" doc:"Such as user:12 or table:3."`
 	Actor    string    `query:"actor" text:"line" maxLength:"100" doc:"Such as user:7, service or system."`
 	Action   string    `query:"action" text:"line" maxLength:"100" doc:"Such as refund_decided or quota_set."`

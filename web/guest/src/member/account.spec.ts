@@ -23,7 +23,7 @@ beforeEach(() => {
   tokens.renew.mockReset()
 })
 
-test('a login that cannot be restored for want of a connection is kept, and restored when the connection is back', async () => {
+test('a login that cannot be restored without a connection is kept, and restored when the connection is back', async () => {
   tokens.renew.mockRejectedValueOnce(new Fault('offline')).mockResolvedValueOnce({ user: { id: '7' } } as Grant)
   const account = useAccount()
   offline.value = true
