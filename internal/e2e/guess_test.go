@@ -159,9 +159,10 @@ func TestGuess_password(t *testing.T) {
 	}, embedded, servers)
 }
 
-// boundKiB returns the memory limit of a process while it hashes passwords. The live heap is one hash per core and
-// everything else, and the collector lets the heap grow to four times that (GOGC=300). Two hundred hashes at once would
-// take 3.7 GiB.
+// boundKiB returns the memory limit of a process while it hashes passwords. The live heap is everything else and two
+// hashes per core: one that is computed, and one that ended during a collection, which keeps what was allocated while it
+// runs. The collector lets the heap grow to four times that (GOGC=300); the bound of app.memory acts only after a second.
+// Two hundred hashes at once would take 3.7 GiB.
 func boundKiB() int {
 	const (
 		computation = 19 << 10
@@ -169,7 +170,7 @@ func boundKiB() int {
 		outside     = 64 << 10 // besides the heap: stacks, kernel buffers, pages not returned yet
 		hoard       = 4
 	)
-	return hoard*(runtime.NumCPU()*computation+other) + outside
+	return hoard*(2*runtime.NumCPU()*computation+other) + outside
 }
 
 // Two hundred logins at once: the process uses memory for one hash per core, other requests are served meanwhile, and
