@@ -76,6 +76,26 @@ func (t Texts) Encode(locales ...Locale) string {
 	return string(append(b, '}'))
 }
 
+// only returns the texts in the given locales: t itself if it has no others. The result must not be changed.
+func (t Texts) only(locales []Locale) Texts {
+	found := 0
+	for i, l := range locales {
+		if t[l] != "" && !slices.Contains(locales[:i], l) {
+			found++
+		}
+	}
+	if found == len(t) { // nearly always: then nothing is copied
+		return t
+	}
+	out := make(Texts, found)
+	for _, l := range locales {
+		if s := t[l]; s != "" {
+			out[l] = s
+		}
+	}
+	return out
+}
+
 // match reports whether a text in some locale has the words of a query.
 func (t Texts) match(q text.Query) bool {
 	return q.Empty() || slices.ContainsFunc(slices.Collect(maps.Values(t)), func(s string) bool { return q.In(text.Fold(s)) })

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"testing"
 
 	"comanda/internal/testenv"
@@ -48,5 +49,25 @@ func TestTexts_Encode(t *testing.T) {
 		`{"en":"Beef \u003cpho\u003e"}`: {"en"},
 	} {
 		testenv.Equal(t, want, names.Encode(locales...))
+	}
+}
+
+func TestTexts_only(t *testing.T) {
+	names := Texts{Vietnamese: "Phở", English: "Pho"}
+	for _, c := range []struct {
+		locales []Locale
+		want    Texts
+	}{
+		{[]Locale{English, Vietnamese, Japanese}, names},
+		{[]Locale{English, English}, Texts{English: "Pho"}},
+		{[]Locale{Japanese}, Texts{}},
+		{nil, Texts{}},
+	} {
+		if got := names.only(c.locales); !maps.Equal(got, c.want) {
+			t.Errorf("only(%v) = %v, want %v", c.locales, got, c.want)
+		}
+	}
+	if len(names) != 2 {
+		t.Errorf("the texts have changed to %v", names)
 	}
 }

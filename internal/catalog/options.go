@@ -281,7 +281,8 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 	}
 	lines := make([]OptionLine, 0, len(picked))
 	var charge int64
-	free, waived := g.Free, map[int64]bool{}
+	free := g.Free
+	var waived map[int64]bool // made for a free default only
 	for _, p := range picked {
 		below, err := c.assign(p.Groups, p.chosen.Options)
 		if err != nil {
@@ -305,6 +306,9 @@ func (c configuration) group(g *OptionGroup, picked []pick) ([]OptionLine, int64
 		if !g.Credit && g.Kind != SizeGroup {
 			// A chosen default is waived up to its quantity of 1, whether it is sent as one choice or as several.
 			if p.Default && !g.DefaultsCharge && !waived[p.ID] {
+				if waived == nil {
+					waived = map[int64]bool{}
+				}
 				waived[p.ID] = true
 				paid--
 			}
@@ -346,35 +350,35 @@ func credit(lines []OptionLine, charge int64) {
 
 // checkLimits refuses too few or too many units of a group, or of one option.
 func (c configuration) checkLimits(g *OptionGroup, picked []pick) error {
-	var got int64
-	each := make(map[int64]int64, len(picked)) // one option may be chosen several times with different options of its own
-	for _, p := range picked {
-		got += p.chosen.Qty
-		each[p.ID] += p.chosen.Qty
+	wrong := func(most any, got int64) *fault.Error { // made only if it is needed: this runs for each group of each line
+		return ErrOptions.With("itemId", decimal(c.item)).With("groupId", decimal(g.ID)).With("min", g.Min).
+			With("max", most).With("got", got)
 	}
-	refusal := ErrOptions.With("itemId", decimal(c.item)).With("groupId", decimal(g.ID)).With("min", g.Min)
-	if got < g.Min || g.Max != nil && got > *g.Max {
-		return refusal.With("max", g.Max).With("got", got)
+	units := func(of func(o *MenuOption) bool) (n int64) {
+		for _, p := range picked {
+			if of(p.MenuOption) {
+				n += p.chosen.Qty
+			}
+		}
+		return n
+	}
+	if got := units(func(*MenuOption) bool { return true }); got < g.Min || g.Max != nil && got > *g.Max {
+		return wrong(g.Max, got)
 	}
 	for _, p := range picked {
-		if n := each[p.ID]; n > g.MaxEach {
-			return refusal.With("max", g.MaxEach).With("got", n).With("optionId", decimal(p.ID))
+		// One option may be chosen several times, with different options of its own.
+		if got := units(func(o *MenuOption) bool { return o.ID == p.ID }); got > g.MaxEach {
+			return wrong(g.MaxEach, got).With("optionId", decimal(p.ID))
 		}
 	}
 	return nil
 }
 
 func (c configuration) line(g *OptionGroup, p pick) OptionLine {
-	l := OptionLine{
-		GroupID: g.ID, OptionID: p.ID, Kind: g.Kind, Name: p.Names.In(c.locales...), Names: Texts{}, ShortName: p.ShortName,
-		Qty: p.chosen.Qty, Price: p.Price, DishID: p.DishID, Component: p.Component, TaxClass: p.TaxClass,
+	return OptionLine{
+		GroupID: g.ID, OptionID: p.ID, Kind: g.Kind, Name: p.Names.In(c.locales...), Names: p.Names.only(c.locales),
+		ShortName: p.ShortName, Qty: p.chosen.Qty, Price: p.Price, DishID: p.DishID, Component: p.Component, TaxClass: p.TaxClass,
 	}
-	for _, locale := range c.locales {
-		if s := p.Names[locale]; s != "" {
-			l.Names[locale] = s
-		}
-	}
-	return l
 }
 
 func decimal(id int64) string { return strconv.FormatInt(id, 10) }

@@ -153,6 +153,12 @@ func TestItem_Configure_refuses(t *testing.T) {
 		"none of a required group of the second level": {
 			choose(cheese, pearls), "options_invalid", limits("5", 1, (*int64)(nil), 0),
 		},
+		"too many of one, with and without its second level": {
+			append(choose(cheese), ChosenOption{pearls, MaxOptionQty, choose(warm)}, ChosenOption{OptionID: pearls, Qty: 1}), "options_invalid",
+			map[string]any{
+				"itemId": "11", "groupId": "2", "min": int64(0), "max": int64(MaxOptionQty), "got": int64(MaxOptionQty + 1), "optionId": "9",
+			},
+		},
 		"a third level":     {third, "invalid", nil},
 		"quantity 0":        {[]ChosenOption{{OptionID: cheese}}, "invalid", nil},
 		"negative quantity": {[]ChosenOption{{OptionID: cheese, Qty: -1}}, "invalid", nil},

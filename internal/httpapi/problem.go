@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -150,22 +151,29 @@ func (p *Problem) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra := maps.Clone(p.extra)
-	for _, standard := range []string{"type", "title", "status", "code", "requestId"} {
-		delete(extra, standard)
+	for _, name := range slices.Sorted(maps.Keys(p.extra)) { // names are identifiers of the code
+		if p.has(name) {
+			continue
+		}
+		value, err := json.Marshal(p.extra[name])
+		if err != nil {
+			return nil, err
+		}
+		own = append(append(append(own[:len(own)-1], `,"`...), name...), `":`...)
+		own = append(append(own, value...), '}')
 	}
-	if p.Detail != "" {
-		delete(extra, "detail")
+	return own, nil
+}
+
+// has reports whether the problem has a value for a standard member.
+func (p *Problem) has(name string) bool {
+	switch name {
+	case "type", "title", "status", "code", "requestId":
+		return true
+	case "detail":
+		return p.Detail != ""
+	case "errors":
+		return len(p.Errors) > 0
 	}
-	if len(p.Errors) > 0 {
-		delete(extra, "errors")
-	}
-	if len(extra) == 0 {
-		return own, nil
-	}
-	members, err := json.Marshal(extra)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(own[:len(own)-1], ','), members[1:]...), nil
+	return false
 }

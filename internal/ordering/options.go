@@ -59,13 +59,14 @@ func (o *Order) OptionIDs() []int64 { return o.lineOptions().ids() }
 
 // ids returns the options of all lines, sorted and each once.
 func (all lineOptions) ids() []int64 {
-	set := map[int64]struct{}{}
+	var ids []int64
 	for _, options := range all {
 		for l := range catalog.All(options) {
-			set[l.OptionID] = struct{}{}
+			ids = append(ids, l.OptionID)
 		}
 	}
-	return slices.Sorted(maps.Keys(set))
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // parts returns the units of menu items that the order takes, merged and sorted: those of its lines, and those of dishes
@@ -75,18 +76,18 @@ func (o *Order) parts(options lineOptions) ([]stock.Line, error) {
 	for _, it := range o.Items {
 		lines = append(lines, stock.Line{Item: it.ItemID, Qty: it.Qty})
 	}
-	if options == nil {
-		return stock.MergeLines(lines)
-	}
-	for i, it := range o.Items {
-		for l, qty := range catalog.All(options[i]) {
+	for i, options := range options {
+		it := &o.Items[i]
+		for l, qty := range catalog.All(options) {
 			if l.Component != 0 {
 				lines = append(lines, stock.Line{Item: l.Component, Qty: qty * it.Qty})
 			}
 		}
 	}
-	if lines = summed(lines); len(lines) > stock.MaxLines {
-		return nil, ErrTooManyParts
+	if len(lines) > len(o.Items) { // a combo adds lines, often of one dish
+		if lines = summed(lines); len(lines) > stock.MaxLines {
+			return nil, ErrTooManyParts
+		}
 	}
 	return stock.MergeLines(lines)
 }

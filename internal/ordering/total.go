@@ -95,7 +95,10 @@ func priced(
 	menu *catalog.Snapshot, kind Kind, lines []RequestItem, voucher *appliedVoucher, at time.Time,
 ) (Priced, error) {
 	p := Priced{Branch: menu.Branch, Items: make([]Item, len(lines))}
-	shares := make([][]taxShare, len(lines))
+	var shares [][]taxShare
+	if !menu.Branch.Pricing.Plain() || voucher != nil {
+		shares = make([][]taxShare, len(lines))
+	}
 	var off []ShortLine
 	for i, l := range lines {
 		it, ok := menu.Item(l.ItemID)
@@ -126,7 +129,9 @@ func priced(
 			Names: menu.EncodedNames(it), Price: configured.Price, Qty: l.Qty, Notes: l.Notes,
 			Options: catalog.EncodeOptionLines(configured.Options),
 		}
-		shares[i] = taxShares(menu, it, configured)
+		if shares != nil {
+			shares[i] = taxShares(menu, it, configured)
+		}
 		if len(configured.Options) > 0 {
 			if p.Options == nil {
 				p.Options = make(lineOptions, len(lines))
@@ -140,7 +145,7 @@ func priced(
 	if voucher != nil && p.Total < voucher.MinGoods {
 		return p, errVoucherMinimum.With("minGoods", voucher.MinGoods)
 	}
-	if menu.Branch.Pricing.Plain() && voucher == nil {
+	if shares == nil {
 		return p, nil // most branches: no quote is computed or stored
 	}
 	return p.quoted(kind, shares, voucher, at)
@@ -197,11 +202,14 @@ func taxShares(menu *catalog.Snapshot, it catalog.Item, c catalog.Configured) []
 		}
 	}
 	weighted := slices.ContainsFunc(combo, func(s taxShare) bool { return s.weight > 0 })
-	if weighted && len(extras) == 0 {
+	switch {
+	case !weighted:
+		return append(extras, taxShare{it.TaxClass, rest})
+	case len(extras) == 0:
 		return combo
 	}
 	parts, err := price.Allocate(rest, seq.Map(combo, func(s taxShare) int64 { return s.weight }))
-	if !weighted || err != nil {
+	if err != nil {
 		return append(extras, taxShare{it.TaxClass, rest})
 	}
 	for i := range combo {
