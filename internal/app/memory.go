@@ -18,17 +18,19 @@ const (
 	// documents, which runs after Redis has lost them, has a live heap of 100 MB; on a small server Redis and PostgreSQL
 	// need the rest.
 	maxGrowth = 192 << 20
+	limitStep = 16 << 20 // a limit is rounded up to it, so that it seldom changes
 )
 
-// heapGrowth returns the growth of a live heap until the next collection, in percent. It is rounded to 25, so that it
-// seldom changes.
-func heapGrowth(live uint64) int {
-	percent := 100 * maxGrowth / max(live, 1)
-	return int(min(max(percent/25*25, 100), gcPercent))
+// memoryLimit returns a limit for the runtime that bounds the growth of a live heap. other is the memory that the runtime
+// counts beside the heap, such as stacks.
+func memoryLimit(live, other uint64) int64 {
+	limit := live + max(live, maxGrowth) + other
+	return int64((limit + limitStep - 1) / limitStep * limitStep) //nolint:gosec // far below the range of int64
 }
 
 const (
-	memoryInterval = time.Second // a growing heap is noticed before it has doubled
+	// memoryInterval is how long a process whose live heap grows quickly collects more often than necessary.
+	memoryInterval = time.Second
 	// idleInterval is how long a process must have needed no garbage collection to count as idle. The loops of a process
 	// without requests allocate 10 MB in a minute.
 	idleInterval = 20 * time.Second
@@ -37,28 +39,40 @@ const (
 // memory bounds the heap of a growing process, and returns memory to the system while the process is idle. The runtime
 // keeps what the heap may grow to before the next collection, and an idle process hardly ever gets there.
 type memory struct {
-	fixed       bool // the operator has set the growth
-	percent     int  // the growth that the last round has set
+	limited     bool  // the operator has set no limit
+	limit       int64 // the one that the last round has set
 	collections uint64
 	idle        time.Duration // without a collection
 }
 
-// newMemory returns a policy whose first round sets the growth, unless the operator has set GOGC.
-func newMemory() *memory { return &memory{fixed: os.Getenv("GOGC") != ""} }
+// newMemory sets the growth of the heap and returns the policy for its limit, each unless the operator has set it (GOGC
+// and GOMEMLIMIT).
+func newMemory() *memory {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return &memory{limited: os.Getenv("GOMEMLIMIT") == ""}
+}
 
-// round adjusts the growth to the live heap, and returns free memory if the process is idle. It reports whether it
-// returned memory. A busy process is left alone: it would need the memory again at once.
+// round adjusts the limit to the live heap, and returns free memory if the process is idle. It reports whether it
+// returned memory. A busy process is left alone: it would need the memory again at once. Unlike a lower growth, a limit
+// also holds for a live heap that grows before the next round: 200 requests that hash a password take twice 19 MB at once.
 func (m *memory) round() bool {
 	sample := []runtimemetrics.Sample{
 		{Name: "/gc/heap/live:bytes"},
 		{Name: "/gc/cycles/automatic:gc-cycles"}, // those of FreeOSMemory do not count
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
 	}
 	runtimemetrics.Read(sample)
-	if percent := heapGrowth(sample[0].Value.Uint64()); !m.fixed && m.percent != percent {
-		m.percent = percent
-		debug.SetGCPercent(percent)
+	of := func(i int) uint64 { return sample[i].Value.Uint64() }
+	if limit := memoryLimit(of(0), of(2)-of(3)-of(4)-of(5)); m.limited && m.limit != limit {
+		m.limit = limit
+		debug.SetMemoryLimit(limit)
 	}
-	n := sample[1].Value.Uint64()
+	n := of(1)
 	if m.idle += memoryInterval; n != m.collections {
 		m.collections, m.idle = n, 0
 	}

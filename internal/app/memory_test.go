@@ -9,48 +9,55 @@ import (
 // keep forces its values onto the heap.
 var keep []byte
 
-func TestHeapGrowth(t *testing.T) {
-	for _, c := range []struct {
-		live uint64 // MB
-		want int
-	}{{0, 300}, {15, 300}, {64, 300}, {65, 275}, {96, 200}, {160, 100}, {192, 100}, {4096, 100}} {
-		if got := heapGrowth(c.live << 20); got != c.want {
-			t.Errorf("a heap of %d MB grows by %d %%, want %d", c.live, got, c.want)
+func TestMemoryLimit(t *testing.T) {
+	for _, c := range []struct{ live, other, want uint64 }{ // MB
+		{0, 0, 192}, {16, 16, 224}, {16, 17, 240}, {192, 0, 384}, {200, 0, 400}, {4096, 32, 8224},
+	} {
+		if got := memoryLimit(c.live<<20, c.other<<20); got != int64(c.want<<20) {
+			t.Errorf("a heap of %d MB beside %d MB has a limit of %d MB, want %d", c.live, c.other, got>>20, c.want)
 		}
 	}
 }
 
-// A large heap grows by less until the next collection, and by as much as before once it is small again. The operator's
-// own value stays.
-func TestMemory_growth(t *testing.T) {
-	t.Setenv("GOGC", "")
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	current := func() int {
+// The limit follows the live heap, and the operator's own values stay.
+func TestMemory_limit(t *testing.T) {
+	growth := func() int {
 		percent := debug.SetGCPercent(100)
 		debug.SetGCPercent(percent)
 		return percent
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
 	m := newMemory()
-	for _, c := range []struct{ size, want int }{{0, 300}, {256 << 20, 100}, {0, 300}} {
-		keep = make([]byte, c.size)
+	if got := growth(); got != gcPercent {
+		t.Errorf("the heap grows by %d %%, want %d", got, gcPercent)
+	}
+	const room = 64 << 20 // stacks, fragments and whatever else this process holds
+	for _, live := range []int64{0, 256 << 20, 0} {
+		keep = make([]byte, live)
 		runtime.GC()
 		m.round()
-		if got := current(); got != c.want {
-			t.Errorf("with %d MB the heap grows by %d %%, want %d", c.size>>20, got, c.want)
+		least := live + max(live, maxGrowth)
+		if got := debug.SetMemoryLimit(-1); got < least || got > least+2*room {
+			t.Errorf("with %d MB the limit is %d MB, want %d to %d", live>>20, got>>20, least>>20, (least+2*room)>>20)
 		}
 	}
 	t.Setenv("GOGC", "50")
+	t.Setenv("GOMEMLIMIT", "900MiB")
 	debug.SetGCPercent(50)
-	m = newMemory()
-	m.round()
-	if got := current(); got != 50 {
-		t.Errorf("GOGC=50 became %d", got)
+	debug.SetMemoryLimit(900 << 20)
+	newMemory().round()
+	if percent, limit := growth(), debug.SetMemoryLimit(-1); percent != 50 || limit != 900<<20 {
+		t.Errorf("GOGC=50 and GOMEMLIMIT=900MiB became %d and %d MB", percent, limit>>20)
 	}
 }
 
 // A process that needed a garbage collection lately keeps its memory; an idle one returns it.
 func TestMemory_idle(t *testing.T) {
-	t.Setenv("GOGC", "100")                             // no growth, which is tested above
+	t.Setenv("GOGC", "100") // neither is changed, which is tested above
+	t.Setenv("GOMEMLIMIT", "off")
 	stats := func() (collections uint32, held uint64) { // without those that were forced
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

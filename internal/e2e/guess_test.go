@@ -161,16 +161,15 @@ func TestGuess_password(t *testing.T) {
 
 // boundKiB returns the memory limit of a process while it hashes passwords. The live heap is everything else and two
 // hashes per core: one that is computed, and one that ended during a collection, which keeps what was allocated while it
-// runs. The collector lets the heap grow to four times that (GOGC=300); the bound of app.memory acts only after a second.
-// Two hundred hashes at once would take 3.7 GiB.
+// runs. The runtime's limit lets the heap grow by 192 MiB (app.memory). Two hundred hashes at once would take 3.7 GiB.
 func boundKiB() int {
 	const (
 		computation = 19 << 10
+		growth      = 192 << 10
 		other       = 48 << 10 // routes and their contract, queues, connections of three hundred callers
-		outside     = 64 << 10 // besides the heap: stacks, kernel buffers, pages not returned yet
-		hoard       = 4
+		outside     = 96 << 10 // besides the heap: stacks, kernel buffers, pages of the program
 	)
-	return hoard*(2*runtime.NumCPU()*computation+other) + outside
+	return growth + 2*runtime.NumCPU()*computation + other + outside
 }
 
 // Two hundred logins at once: the process uses memory for one hash per core, other requests are served meanwhile, and
