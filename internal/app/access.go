@@ -173,12 +173,9 @@ func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, erro
 	return account.User{}, authz.ErrRole
 }
 
-// announceAccess prints how to get access: the set-up link for the first owner, the console's address if there is an
-// owner, or in the demo the accounts. It never logs them.
-func (k *Core) announceAccess(ctx context.Context, out io.Writer, isDemo bool) error {
-	if isDemo {
-		return k.createDemoUsers(ctx, out)
-	}
+// announceAccess prints how to get access: the set-up link for the first owner, or the console's address if there is an
+// owner. It never logs them.
+func (k *Core) announceAccess(ctx context.Context, out io.Writer) error {
 	code, err := k.Setup.NewCode(ctx)
 	if err != nil {
 		return err
@@ -200,8 +197,8 @@ func demoPassword() string {
 	return s[:5] + "-" + s[5:10] + "-" + s[10:15]
 }
 
-// createDemoUsers creates one account for each role, all with one password: the configured one, or a random one.
-// Existing accounts stay as they are.
+// createDemoUsers creates one account for each role, all with one password: the configured one, or a random one. It
+// prints them. Existing accounts stay as they are.
 func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	password := cmp.Or(os.Getenv("COMANDA_DEMO_PASSWORD"), demoPassword())
 	branches, err := k.Branches.Branches(ctx, authz.System())

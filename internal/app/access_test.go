@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"comanda/internal/account"
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
@@ -185,7 +187,42 @@ func TestAccess_takesEffectEverywhere(t *testing.T) {
 	}
 }
 
-// The first start prints a code that creates one owner, once. The demo prints its accounts.
+// onWrite is a writer that only reports what is written.
+type onWrite func(text string)
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f(string(b))
+	return len(b), nil
+}
+
+// The accounts of the demo exist as soon as its server answers: a program that waits for /readyz can log in.
+func TestServe_demo_accounts(t *testing.T) {
+	t.Setenv("COMANDA_DEMO_PASSWORD", matrixPassword)
+	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
+		"", nil))(t)
+	f := &fixture{t: t, client: &http.Client{Transport: &http.Transport{}}}
+	status, printed := map[string]int{}, ""
+	out := onWrite(func(text string) {
+		if addr, ok := strings.CutPrefix(text, "Comanda listens on "); ok {
+			f.url = "http://" + strings.TrimSpace(addr)
+			for _, name := range []string{"owner", "staff", "member"} {
+				status[name] = f.ask("", "POST", "/auth/login", fmt.Sprintf(`{"username":%q,"password":%q}`, name, matrixPassword)).status
+			}
+		}
+		printed += text
+	})
+	f.closeLater(testenv.Must(start(t.Context(), c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: out},
+		slog.New(slog.DiscardHandler)))(t))
+	want := map[string]int{"owner": http.StatusOK, "staff": http.StatusOK, "member": http.StatusOK}
+	if d := cmp.Diff(want, status); d != "" {
+		t.Errorf("logins while the address is printed (-want +got):\n%s", d)
+	}
+	if !strings.Contains(printed, "owner, admin") || !strings.Contains(printed, matrixPassword) {
+		t.Errorf("the accounts are not printed: %s", printed)
+	}
+}
+
+// The first start prints a code that creates one owner, once.
 func TestAnnounceAccess(t *testing.T) {
 	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t), "COMANDA_LISTEN": "127.0.0.1:0"}, nil,
 		"", nil))(t)
@@ -214,7 +251,7 @@ func TestAnnounceAccess(t *testing.T) {
 		t.Error("the owner cannot log in")
 	}
 	out.Reset()
-	err := p.core.announceAccess(t.Context(), &out, false)
+	err := p.core.announceAccess(t.Context(), &out)
 	// Without a web app in the binary, the line states that instead of the URL of the console.
 	if output := out.String(); err != nil || strings.Contains(output, "Set up") || strings.Count(output, "\n") != 1 {
 		t.Errorf("a restaurant with an owner is offered a code: %v %s", err, output)

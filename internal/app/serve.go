@@ -190,12 +190,18 @@ func (p *process) begin(
 			return err
 		}
 	}
+	var accounts strings.Builder
+	if o.Demo && p.server != nil && o.Out != nil { // before /readyz answers, so that they can log in when it does
+		if err := p.core.createDemoUsers(ctx, &accounts); err != nil {
+			return err
+		}
+	}
 	p.group = worker.NewGroup(services...)
 	// The services must outlive ctx, which ends with the signal: stop ends them in order.
 	if err := p.group.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	p.core.announce(ctx, p.core.house.Load().config, o, p.server)
+	p.core.announce(ctx, p.core.house.Load().config, o, p.server, accounts.String())
 	return nil
 }
 

@@ -167,9 +167,9 @@ func (c Config) AsServed() (Config, bool) {
 	return c, true
 }
 
-// announce prints the server's address, and in the demo the link of a table. The server already serves, so it does not
-// stop if the link cannot be read, for example because ctx has ended.
-func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server) {
+// announce prints the server's address, how to get access, and in the demo the accounts and the link of a table. The server
+// already serves, so it does not stop if the link cannot be read, for example because ctx has ended.
+func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpapi.Server, accounts string) {
 	if s == nil {
 		return
 	}
@@ -180,12 +180,13 @@ func (k *Core) announce(ctx context.Context, c Config, o ServeOptions, s *httpap
 		return
 	}
 	fmt.Fprintf(o.Out, "Comanda listens on %s\n", s.Addr())
-	if err := k.announceAccess(ctx, o.Out, o.Demo); err != nil {
-		k.Log.WarnContext(ctx, "could not print how to log in", "err", err)
-	}
 	if !o.Demo {
+		if err := k.announceAccess(ctx, o.Out); err != nil {
+			k.Log.WarnContext(ctx, "could not print how to log in", "err", err)
+		}
 		return
 	}
+	fmt.Fprint(o.Out, accounts)
 	all, err := k.Floor.Store.Tables(ctx, 0)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the tables' links could not be read", "err", err)
