@@ -191,6 +191,22 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// validateDemoPassword refuses a configured password that the demo's accounts cannot have. The accounts are created when
+// the server already listens, too late to refuse the start: it would serve a demo without accounts.
+func validateDemoPassword() error {
+	password := os.Getenv("COMANDA_DEMO_PASSWORD")
+	if password == "" {
+		return nil
+	}
+	for _, r := range authz.Delivered() {
+		name := demoUsername(r.Name)
+		if err := account.CheckPassword(password, true, demoAddress(name), name); err != nil {
+			return fmt.Errorf("configuration: COMANDA_DEMO_PASSWORD: %w", err)
+		}
+	}
+	return nil
+}
+
 // demoPassword returns a random password of 75 bits, in lower-case groups because it is typed on tablets.
 func demoPassword() string {
 	s := strings.ToLower(rand.Text())
@@ -207,10 +223,7 @@ func (k *Core) createDemoUsers(ctx context.Context, out io.Writer) error {
 	}
 	var made []string
 	for _, r := range authz.Delivered() {
-		name := strings.ToLower(r.Name)
-		if name == "user" {
-			name = "member"
-		}
+		name := demoUsername(r.Name)
 		_, found, err := k.Accounts.Users.Find(ctx, demoAddress(name), "")
 		if err != nil {
 			return err
@@ -263,6 +276,14 @@ func (k *Core) createDemoVoucher(ctx context.Context, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// demoUsername returns the username of the demo's account with a role.
+func demoUsername(role string) string {
+	if name := strings.ToLower(role); name != "user" {
+		return name
+	}
+	return "member"
 }
 
 // demoAddress returns an address under .example, which RFC 2606 reserves, so that no e-mail of a demo reaches a

@@ -1,10 +1,13 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +26,39 @@ import (
 
 // within is the time limit for a revoked right to be gone in every process.
 const within = 5 * time.Second
+
+// A demo with a password that its accounts cannot have does not start. It would serve without an account.
+func TestServe_demoPassword(t *testing.T) {
+	stopped, cancel := context.WithCancel(t.Context()) // a server that starts ends at once, without an error
+	cancel()
+	for password, want := range map[string]string{
+		"":                       "",
+		"demo-password-15-x":     "",
+		"too-short":              "15 to 128 characters",
+		strings.Repeat("ab1", 6): "a few characters repeated",
+		strings.Repeat("é", 129): "15 to 128 characters",
+		"owner@demo.example":     "must not be your name or e-mail address",
+		"member@demo.example":    "must not be your name or e-mail address",
+	} {
+		t.Setenv("COMANDA_DEMO_PASSWORD", password)
+		dir := t.TempDir()
+		c := testenv.Must(LoadConfig(nil, []string{"COMANDA_LISTEN=127.0.0.1:0", "COMANDA_DATA_DIR=" + dir}, "", nil))(t)
+		err := Serve(stopped, c, ServeOptions{Roles: []ProcessRole{API}, Demo: true, Out: io.Discard, Log: io.Discard})
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q is refused: %v", password, err)
+			}
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "configuration: COMANDA_DEMO_PASSWORD: ") ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want the variable and %s", password, err, want)
+		}
+		if files := testenv.Must(os.ReadDir(dir))(t); len(files) > 0 {
+			t.Errorf("%q is refused after %s was written", password, files[0].Name())
+		}
+	}
+}
 
 // Every change by the staff has exactly one audit entry with actor, action, subject, branch and request, whichever
 // package makes it. Requests that were refused, only read or changed nothing have none.

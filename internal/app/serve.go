@@ -71,6 +71,9 @@ func Serve(ctx context.Context, c Config, o ServeOptions) error {
 		if c, err = c.WithDemo(); err != nil {
 			return err
 		}
+		if err := validateDemoPassword(); err != nil {
+			return err
+		}
 	}
 	// The buffer is closed last, so that the log records of the stop are written.
 	buffer := telemetry.NewBuffer(o.Log)
