@@ -191,8 +191,7 @@ func (k *Core) announceAccess(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// validateDemoPassword refuses a configured password that the demo's accounts cannot have. The accounts are created when
-// the server already listens, too late to refuse the start: it would serve a demo without accounts.
+// validateDemoPassword refuses a configured password that the demo's accounts cannot have, before anything is written.
 func validateDemoPassword() error {
 	password := os.Getenv("COMANDA_DEMO_PASSWORD")
 	if password == "" {
