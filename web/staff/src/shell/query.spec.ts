@@ -2,6 +2,7 @@ import { QueryObserver } from '@tanstack/vue-query'
 import { expect, test, vi } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
+import { language, setLanguage } from '@shared/i18n/catalogue'
 import { everyPage, queries } from './query'
 
 const ok = new Response()
@@ -43,4 +44,21 @@ test('what could not be read during an outage is read when the server is back', 
   stop()
   vi.unstubAllGlobals()
   vi.useRealTimers()
+})
+
+test('what is shown is read again in another language', async () => {
+  await setLanguage('en')
+  const read = () => Promise.resolve(language.value)
+  queries.setQueryData(['audit'], 'en') // another page's
+  const list = new QueryObserver(queries, { queryKey: ['colleagues'], queryFn: read, staleTime: Infinity })
+  const stop = list.subscribe(() => undefined)
+  await vi.waitFor(() => {
+    expect(list.getCurrentResult().data).toBe('en')
+  })
+  await setLanguage('vi')
+  await vi.waitFor(() => {
+    expect(list.getCurrentResult().data).toBe('vi')
+  })
+  expect(queries.getQueryState(['audit'])?.isInvalidated).toBe(true)
+  stop()
 })

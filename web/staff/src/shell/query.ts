@@ -1,10 +1,11 @@
 import { QueryCache, QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
-import { computed, toValue, type MaybeRefOrGetter } from 'vue'
+import { computed, toValue, watch, type MaybeRefOrGetter } from 'vue'
 
 import type { Answer } from '@shared/api/client'
 import { isFault, type Fault } from '@shared/api/fault'
 import { untilReachable } from '@shared/reachable'
 import { branchId } from './branch'
+import { language } from './i18n'
 import { complain, notify } from './notices'
 import { ask } from './session'
 
@@ -36,6 +37,10 @@ async function recover(): Promise<void> {
   recovering = false
   await queries.refetchQueries({ type: 'active', predicate: (q) => isFault(q.state.error, 'offline') })
 }
+
+// The server writes names of people and of dishes in the language of the request. What is shown is read again, and anything
+// else when it is shown the next time.
+watch(language, () => void queries.invalidateQueries())
 
 export type Asked<T> = UseQueryReturnType<T, Fault>
 
