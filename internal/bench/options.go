@@ -46,12 +46,12 @@ func SeedOptions(ctx context.Context, db *sqldb.DB) ([]string, error) {
 			return err
 		}
 		queueMenu(tx, now, optionBranch, optionBranchName, optionFirstID, "O")
-		names := func(i int) string { return texts("Nhóm lựa chọn %d", "Options %d", i) }
+		names := func(i int) string { return texts("Nhóm tùy chọn %d", "Options %d", i) }
 		id := func(i int) int64 { return int64(firstID + i) }
 		tx.Queue(stmt("option_group_insert"), sqldb.NewRowSet(groupCount).Int("id", id).Text("names", names), now)
 		tx.Queue(stmt("option_choice_insert"), sqldb.NewRowSet(groupCount*choiceCount).Int("id", id).
 			Int("group_id", func(i int) int64 { return id(i / choiceCount) }).
-			Text("names", func(i int) string { return texts("Lựa chọn số %d", "Option no. %d", i) }))
+			Text("names", func(i int) string { return texts("Tùy chọn số %d", "Option no. %d", i) }))
 		tx.Queue(stmt("option_rules_insert"), optionBranch)
 		tx.Queue(stmt("option_prices_insert"), optionBranch, choicePrice)
 		return nil

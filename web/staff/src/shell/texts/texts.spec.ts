@@ -46,6 +46,14 @@ test.each(['en', 'vi', 'zh-Hant'])('to archive, to take off sale and to sell out
   expect([menu.retired, menu.dish_retire]).toEqual([restaurant.retired, restaurant.retire])
 })
 
+test('Vietnamese has one word for the options of a dish, in both apps', () => {
+  const all = import.meta.glob<object>(['/{staff,guest}/src/**/vi.json', '/shared/i18n/vi.json'], { eager: true, import: 'default' })
+  expect(Object.keys(all).length).toBeGreaterThan(10)
+  const preferences = ['mark.fine', 'wish.hint'] // what a guest eats, not the options of a dish
+  const others = Object.values(all).flatMap((texts) => Object.entries(texts)).filter(([key, text]) => /lựa chọn|tuỳ chọn/i.test(JSON.stringify(text)) && !preferences.includes(key))
+  expect(others).toEqual([])
+})
+
 // On a phone of 360 pixels, a field has 270 for its label, about 32 Latin letters.
 test.each(['en', 'vi'])('labels of settings fit on a small phone in %s', (language) => {
   const restaurant = texts('restaurant', language)
