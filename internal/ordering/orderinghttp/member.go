@@ -111,6 +111,7 @@ type memberOrder struct {
 	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
 	BranchID string   `json:"branchId"`
 	Receiver receiver `json:"receiver"`
+	Refunded int64    `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
 	Items    []item   `json:"items"`
 }
 
@@ -119,7 +120,7 @@ func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
 		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: httpapi.FormatID(o.Scope.Branch),
-		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email, r.Note}, Items: itemsIn(o.Items, l),
+		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email, r.Note}, Refunded: o.Refunded, Items: itemsIn(o.Items, l),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -196,6 +197,12 @@ func (s *shop) wantListed(t *testing.T, id string) {
 	}
 	if one.body["payments"] == nil || one.body["timeline"] == nil {
 		t.Errorf("order = %s, want payments and a timeline", one.text)
+	}
+	refund := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_info SET refunded_amount = 1000")}}).Must("it")
+	testenv.Must(s.DB.Exec(t.Context(), refund))(t)
+	list = s.ask(t, "7", "GET", "/orders", "").want(t, 200, "")
+	if items, _ := list.body["items"].([]any); items[0].(map[string]any)["refunded"] != 1000.0 {
+		t.Errorf("orders = %s, want 1000 refunded", list.text)
 	}
 	if none := s.ask(t, "8", "GET", "/orders?page=1&size=5", "").want(t, 200, ""); none.body["total"] != 0.0 {
 		t.Errorf("another's list: %s", none.text)

@@ -6233,6 +6233,11 @@ export interface components {
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
             receiver: components["schemas"]["OrderingReceiver"];
+            /**
+             * Format: int64
+             * @description Part of totalPrice that is refunded or will be.
+             */
+            refunded: number;
             status: string;
             /**
              * Format: int64

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Order } from '../api/dto'
-import { expectationOf, headOf, isOpen, isPayable, orderStateOf, paymentTextKey } from './orderstate'
+import { expectationOf, headOf, isOpen, isPayable, orderStateOf, paymentTextKey, refundedPart } from './orderstate'
 
 type Attempt = Order['payments'][number]
 
@@ -78,4 +78,9 @@ test.each([
 
 test('an order without an estimate shows no ready time', () => {
   expect(expectationOf(order('PLACED', 'PAID', []), 0)).toBeUndefined()
+})
+
+test('a list says how much of a paid order is paid back', () => {
+  const listed = (paymentStatus: string, refunded: number) => refundedPart({ paymentStatus, refunded })
+  expect([listed('PAID', 30), listed('PAID', 0), listed('REFUND_DUE', 100), listed('REFUNDED', 100)]).toEqual([30, 0, 0, 0])
 })

@@ -1,6 +1,6 @@
 import type { Key } from '@shared/i18n'
 
-import type { Order } from '../api/dto'
+import type { ListedOrder, Order } from '../api/dto'
 
 /**
  * The state that an order's headline shows: first the payment, then the kitchen. A payment counts as failed only after the
@@ -115,6 +115,11 @@ const names: Record<string, Key> = {
 export function paymentTextKey(order: Pick<Order, 'paymentStatus' | 'payBy'>, now: number): Key {
   if (order.paymentStatus === 'UNPAID' && isOver(order, now)) return 'visit.checking'
   return names[order.paymentStatus] ?? 'visit.unpaid'
+}
+
+/** The part of a paid order that is paid back or will be, in minor units. An order that is refunded in full is not paid. */
+export function refundedPart(order: Pick<ListedOrder, 'paymentStatus' | 'refunded'>): number {
+  return order.paymentStatus === 'PAID' ? order.refunded : 0
 }
 
 /** Whether a list shows a button to pay an order. */

@@ -39,7 +39,12 @@ test('canceled and expired orders have no tick', () => {
   expect(shown(order('PLACED', 'PAID', 'PLACED CANCELED PAID'))).toEqual(['check placed', 'close expired', 'check paid', 'clock nextKitchen next'])
 })
 
-test('a refund is pending until it is done', () => {
-  expect(shown(order('CANCELED', 'REFUND_DUE', 'PLACED CANCELED REFUND_DUE', 'EXPIRED')).at(-1)).toBe('clock refundDue')
-  expect(shown(order('CANCELED', 'REFUNDED', 'PLACED PAID REFUND_DUE REFUNDED'))).toEqual(['check placed', 'check paid', 'check refunded'])
+test('a refund is pending until it is done, and has its amount', () => {
+  const due = { amount: 30, createdAt: '2026-02-26T05:02:30Z', doneAt: null }
+  const done = { amount: 20, createdAt: '2026-02-26T05:01:10Z', doneAt: '2026-02-26T05:01:20.5Z' }
+  const of = (o: Order, ...refunds: unknown[]) => timelineOf({ ...o, refunds } as Order, '').map((s) => [s.icon, s.text.replace('timeline.', ''), s.amount])
+  expect(of(order('CANCELED', 'REFUND_DUE', 'PLACED CANCELED REFUND_DUE', 'EXPIRED'), due).at(-1)).toEqual(['clock', 'refundDue', 30])
+  expect(of(order('SERVED', 'PAID', 'PLACED PAID SERVED REFUND_DUE REFUNDED REFUND_DUE'), due, done)).toEqual([
+    ['check', 'placed', undefined], ['check', 'paid', undefined], ['check', 'refunded', 20], ['check', 'served', undefined], ['clock', 'refundDue', 30],
+  ])
 })

@@ -7,27 +7,28 @@ export interface Step {
   text: Key
   icon: 'check' | 'clock' | 'close'
   at: string // an instant; empty for the next step
+  amount?: number // of a refund, in minor units
 }
 
 const names: Partial<Record<string, Key>> = {
   PLACED: 'timeline.placed', PAID: 'timeline.paid', CANCELED: 'timeline.canceled', ACCEPTED: 'timeline.accepted',
   PREPARING: 'timeline.preparing', READY: 'timeline.ready', SERVED: 'timeline.served', COMPLETED: 'timeline.completed',
-  REFUND_DUE: 'timeline.refundDue', REFUNDED: 'timeline.refunded',
 }
-
-const icons: Partial<Record<string, Step['icon']>> = { CANCELED: 'close', REFUND_DUE: 'clock' }
 
 /** The past steps of an order and the next one. `kind` is empty at tables. */
 export function timelineOf(order: Order, kind: string): Step[] {
-  const settled = order.timeline.filter((o) => o.event === 'REFUNDED').length
-  let due = 0
   const steps: Step[] = []
   for (const { event, at } of order.timeline) {
-    // A completed refund replaces the step "refund due".
-    if (event === 'REFUND_DUE' && due++ < settled) continue
     const text = nameOf(event, order, kind)
-    if (text) steps.push({ text, icon: icons[event] ?? 'check', at })
+    if (text) steps.push({ text, icon: event === 'CANCELED' ? 'close' : 'check', at })
   }
+  // The timeline's events of refunds have no amounts.
+  for (const { amount, createdAt, doneAt } of order.refunds ?? []) {
+    steps.push(doneAt
+      ? { text: 'timeline.refunded', icon: 'check', at: doneAt, amount }
+      : { text: 'timeline.refundDue', icon: 'clock', at: createdAt, amount })
+  }
+  steps.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
   const next = nextOf(order, kind)
   return next ? [...steps, { text: next, icon: 'clock', at: '' }] : steps
 }
