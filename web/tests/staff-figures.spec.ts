@@ -127,6 +127,22 @@ test('a report shows the figures of its file', async ({ page, server }) => {
   await said(page, 'Choose a range of up to 366 days.')
 })
 
+test('on a phone a wide report keeps its days in sight and shows that it goes on', async ({ page, server }) => {
+  await page.setViewportSize(sizes.phone)
+  await order(server, 'A1', 'SANDBOX')
+  await enter(page, server, 'manager', 'reports/sales-days')
+  const frame = page.getByRole('region', { name: 'Sales by day', exact: true })
+  const place = (name: string | RegExp) => frame.getByRole('columnheader', { name }).first().evaluate((h) => h.getBoundingClientRect().left)
+  const first = await place(/.+/)
+  const last = await place('Net sales')
+  await expect(frame).toHaveCSS('background-image', /linear-gradient.*linear-gradient/)
+  await frame.evaluate((f) => {
+    f.scrollLeft = f.scrollWidth
+  })
+  expect(await place('Net sales')).toBeLessThan(last)
+  expect(await place(/.+/)).toBe(first)
+})
+
 test('an administrator replays a dead letter and runs the checks', async ({ page, server }) => {
   server.deadLetter('0000000000000000000000test1', 'test.nothing')
   server.deadLetter('0000000000000000000000test2', 'test.nothing')
