@@ -58,23 +58,21 @@ func newMemory() *memory {
 // returned memory. A busy process is left alone: it would need the memory again at once. Unlike a lower growth, a limit
 // also holds for a live heap that grows before the next round: 200 requests that hash a password take twice 19 MB at once.
 func (m *memory) round() bool {
-	sample := []runtimemetrics.Sample{
-		{Name: "/gc/heap/live:bytes"},
-		{Name: "/gc/cycles/automatic:gc-cycles"}, // those of FreeOSMemory do not count
-		{Name: "/memory/classes/total:bytes"},
-		{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"},
-		{Name: "/memory/classes/heap/released:bytes"},
-	}
-	runtimemetrics.Read(sample)
-	of := func(i int) uint64 { return sample[i].Value.Uint64() }
-	if limit := memoryLimit(of(0), of(2)-of(3)-of(4)-of(5)); m.limited && m.limit != limit {
+	var live, collections, mapped, objects, free, released uint64
+	readMetrics(map[string]*uint64{
+		"/gc/heap/live:bytes":                 &live,
+		"/gc/cycles/automatic:gc-cycles":      &collections, // those of FreeOSMemory do not count
+		"/memory/classes/total:bytes":         &mapped,
+		"/memory/classes/heap/objects:bytes":  &objects,
+		"/memory/classes/heap/free:bytes":     &free,
+		"/memory/classes/heap/released:bytes": &released,
+	})
+	if limit := memoryLimit(live, mapped-objects-free-released); m.limited && m.limit != limit {
 		m.limit = limit
 		debug.SetMemoryLimit(limit)
 	}
-	n := of(1)
-	if m.idle += memoryInterval; n != m.collections {
-		m.collections, m.idle = n, 0
+	if m.idle += memoryInterval; collections != m.collections {
+		m.collections, m.idle = collections, 0
 	}
 	if m.idle < idleInterval {
 		return false
@@ -82,6 +80,18 @@ func (m *memory) round() bool {
 	m.idle = 0
 	releaseMemory()
 	return true
+}
+
+// readMetrics reads metrics of the runtime at one instant.
+func readMetrics(into map[string]*uint64) {
+	samples := make([]runtimemetrics.Sample, 0, len(into))
+	for name := range into {
+		samples = append(samples, runtimemetrics.Sample{Name: name})
+	}
+	runtimemetrics.Read(samples)
+	for _, s := range samples {
+		*into[s.Name] = s.Value.Uint64()
+	}
 }
 
 // releaseMemory returns to the system the memory that the process can do without.

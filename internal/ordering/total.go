@@ -95,10 +95,8 @@ func priced(
 	menu *catalog.Snapshot, kind Kind, lines []RequestItem, voucher *appliedVoucher, at time.Time,
 ) (Priced, error) {
 	p := Priced{Branch: menu.Branch, Items: make([]Item, len(lines))}
+	plain := menu.Branch.Pricing.Plain() && voucher == nil // most orders: no quote is computed or stored
 	var shares [][]taxShare
-	if !menu.Branch.Pricing.Plain() || voucher != nil {
-		shares = make([][]taxShare, len(lines))
-	}
 	var off []ShortLine
 	for i, l := range lines {
 		it, ok := menu.Item(l.ItemID)
@@ -129,8 +127,8 @@ func priced(
 			Names: menu.EncodedNames(it), Price: configured.Price, Qty: l.Qty, Notes: l.Notes,
 			Options: catalog.EncodeOptionLines(configured.Options),
 		}
-		if shares != nil {
-			shares[i] = taxShares(menu, it, configured)
+		if !plain {
+			shares = append(shares, taxShares(menu, it, configured))
 		}
 		if len(configured.Options) > 0 {
 			if p.Options == nil {
@@ -145,8 +143,8 @@ func priced(
 	if voucher != nil && p.Total < voucher.MinGoods {
 		return p, errVoucherMinimum.With("minGoods", voucher.MinGoods)
 	}
-	if shares == nil {
-		return p, nil // most branches: no quote is computed or stored
+	if plain {
+		return p, nil
 	}
 	return p.quoted(kind, shares, voucher, at)
 }
