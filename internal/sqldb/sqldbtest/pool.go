@@ -25,6 +25,7 @@ const (
 	prefix         = "comanda_pool_"
 	lockClass      = 0x636d6461 // class of the advisory locks that this package takes
 	migrateTimeout = 2 * time.Minute
+	syncTimeout    = 10 * time.Second
 )
 
 // pool is the set of databases of this process on the PostgreSQL server. They are copies of a migrated template, which
@@ -85,10 +86,19 @@ func (p *pool) take(t testing.TB, address string) *database {
 	return db
 }
 
-// put returns a database to the pool.
+// put returns a database to the pool. A write that took long, as on a busy machine, makes pgx read in the background
+// until the server's next message. put ends such reads, because packages that check for leaked goroutines would report
+// them on the connections that stay open. A connection that fails here is replaced at its next use.
 func (p *pool) put(db *database) {
+	ctx, cancel := context.WithTimeout(context.Background(), syncTimeout)
+	defer cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, conn := range []*pgx.Conn{p.admin, db.conn} {
+		if conn != nil {
+			_ = conn.PgConn().SyncConn(ctx)
+		}
+	}
 	p.free = append(p.free, db)
 }
 
