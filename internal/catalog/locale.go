@@ -65,15 +65,34 @@ func (t Texts) Encode(locales ...Locale) string {
 		if t[l] == "" {
 			continue
 		}
-		text, _ := json.Marshal(t[l]) // a string cannot fail
+		encoded, _ := json.Marshal(t[l]) // a string cannot fail
 		b = append(append(append(b, `,"`...), l...), `":`...)
-		b = append(b, text...)
+		b = append(b, encoded...)
 	}
 	if b == nil {
 		return ""
 	}
 	b[0] = '{'
 	return string(append(b, '}'))
+}
+
+// appendJSON appends the texts as JSON, sorted by locale.
+func (t Texts) appendJSON(b []byte) []byte {
+	var room [8]Locale // more than nearly all texts have, so that sorting them needs no memory
+	locales := room[:0]
+	for l := range t {
+		locales = append(locales, l)
+	}
+	slices.Sort(locales)
+	b = append(b, '{')
+	for i, l := range locales {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = text.AppendJSON(b, string(l))
+		b = text.AppendJSON(append(b, ':'), t[l])
+	}
+	return append(b, '}')
 }
 
 // only returns the texts in the given locales: t itself if it has no others. The result must not be changed.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -156,44 +155,6 @@ func compareChosen(a, b ChosenOption) int {
 	return cmp.Or(cmp.Compare(a.OptionID, b.OptionID), slices.CompareFunc(a.Options, b.Options, func(a, b ChosenOption) int {
 		return cmp.Or(cmp.Compare(a.OptionID, b.OptionID), cmp.Compare(a.Qty, b.Qty))
 	}))
-}
-
-// EncodeOptions returns a canonical choice as text for a column of a cart's line; empty for none. Equal choices have
-// equal texts.
-func EncodeOptions(chosen []ChosenOption) string {
-	if len(chosen) == 0 {
-		return ""
-	}
-	return jsonOf(chosen)
-}
-
-// DecodeOptions is the reverse of EncodeOptions.
-func DecodeOptions(text string) (chosen []ChosenOption) {
-	if text != "" {
-		_ = json.Unmarshal([]byte(text), &chosen) // a line whose text was edited by hand counts as one without options
-	}
-	return chosen
-}
-
-// EncodeOptionLines returns the options of an order line as text for its column; empty for none.
-func EncodeOptionLines(lines []OptionLine) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return jsonOf(lines)
-}
-
-// DecodeOptionLines is the reverse of EncodeOptionLines.
-func DecodeOptionLines(text string) (lines []OptionLine) {
-	if text != "" {
-		_ = json.Unmarshal([]byte(text), &lines) // see DecodeOptions
-	}
-	return lines
-}
-
-func jsonOf(v any) string {
-	b, _ := json.Marshal(v) // texts and integers always marshal
-	return string(b)
 }
 
 // All yields the lines and those of the second level, with their quantity in one unit of the dish. It is an iterator for

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -115,6 +117,28 @@ func TestItem_Configure_keeps_names_in_menu_order(t *testing.T) {
 	if d := cmp.Diff(want.Options, DecodeOptionLines(EncodeOptionLines(got.Options))); d != "" {
 		t.Errorf("options stored and read again (-want +got):\n%s", d)
 	}
+}
+
+// The stored text of options is that of encoding/json for every field, so that a new field is not forgotten.
+func TestEncodeOptionLines(t *testing.T) {
+	// Second-level options have none of their own, and the charge is not stored.
+	of := func(below *rapid.Generator[[]OptionLine]) *rapid.Generator[OptionLine] {
+		return rapid.MakeCustom[OptionLine](rapid.MakeConfig{Fields: map[reflect.Type]map[string]*rapid.Generator[any]{
+			reflect.TypeFor[OptionLine](): {"Options": below.AsAny(), "Charge": rapid.Just[int64](0).AsAny()},
+		}})
+	}
+	lines := rapid.SliceOfN(of(rapid.SliceOfN(of(rapid.Just[[]OptionLine](nil)), 0, 2)), 1, 4)
+	rapid.Check(t, func(t *rapid.T) {
+		all := lines.Draw(t, "lines")
+		var want, got any
+		if err := errors.Join(json.Unmarshal([]byte(jsonOf(all)), &want), json.Unmarshal([]byte(EncodeOptionLines(all)), &got)); err != nil {
+			t.Fatalf("%v in %s", err, EncodeOptionLines(all))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("encoded options (-want +got):\n%s", d)
+		}
+	})
+	testenv.Equal(t, "", EncodeOptionLines(nil))
 }
 
 func TestItem_Configure_refuses(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"comanda/internal/text"
 )
 
 // Document is the state of a row at one version.
@@ -174,7 +175,7 @@ func (c *Cell) appendJSON(b []byte, f Field) []byte {
 		case f.Kind == Localised:
 			return appendLocalised(b, s)
 		}
-		return appendText(b, s)
+		return text.AppendJSON(b, s)
 	}
 	n, ok := c.number(f)
 	switch {
@@ -206,7 +207,7 @@ func appendLocalised(b []byte, object string) []byte {
 	if json.Unmarshal([]byte(object), &texts) != nil || len(texts) == 0 {
 		return append(b, null...)
 	}
-	return appendText(b, TextIn(texts, DefaultLocale))
+	return text.AppendJSON(b, TextIn(texts, DefaultLocale))
 }
 
 // TextIn returns the text in the locale, else in the default locale, else in English, else the first by locale.
@@ -223,40 +224,4 @@ func TextIn(texts map[string]string, locale string) string {
 		}
 	}
 	return text
-}
-
-// appendText appends a quoted string. It escapes only what JSON requires.
-func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			// Invalid UTF-8 would make the whole document invalid JSON.
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[from:i]...), "\ufffd"...)
-				from = i + 1
-			}
-			i += size
-			continue
-		}
-		if c < ' ' || c == '"' || c == '\\' {
-			b = append(b, s[from:i]...)
-			b = appendEscape(b, c)
-			from = i + 1
-		}
-		i++
-	}
-	return append(append(b, s[from:]...), '"')
-}
-
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	}
-	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
