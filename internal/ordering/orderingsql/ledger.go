@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"comanda/internal/cache"
 	"comanda/internal/document/documentsql"
 	"comanda/internal/ordering"
 	"comanda/internal/sqldb"
@@ -19,6 +20,9 @@ const (
 	maxBatch = 512
 	maxQueue = 8192
 )
+
+// maxOwners is the capacity of the cache of attempts' owners: the payments of a busy evening, in some 4 MB.
+const maxOwners = 20_000
 
 // AdmissionOutbox is the admission cache as the ledger uses it. The ledger calls both methods from the group commit's
 // goroutine, so neither may block.
@@ -35,24 +39,27 @@ type Ledger struct {
 	db            *sqldb.DB
 	counters      *stocksql.Counters
 	names         *itemNames
-	cache         AdmissionOutbox
+	admission     AdmissionOutbox
 	now           func() time.Time
 	group         *sqldb.Group[ordering.Command, ordering.Result]
 	keys          sqldb.ReadGroup[ordering.IdempotencyKey, *ordering.Order]
 	versions      sqldb.ReadGroup[string, int64]
 	owners        sqldb.ReadGroup[string, owner]
+	knownOwners   cache.Cache[string, owner] // by attempt; an attempt never changes its order
 	subscriptions ordering.Subscriptions
 	entries       []stock.OutboxEntry // entries of the last transaction; only the group's goroutine uses them
 }
 
 // NewLedger starts the group commit, which runs until Stop. now is the deciding clock.
-func NewLedger(db *sqldb.DB, cache AdmissionOutbox, now func() time.Time) *Ledger {
-	l := &Ledger{db: db, counters: stocksql.NewCounters(db), names: newItemNames(db), cache: cache, now: now}
+func NewLedger(db *sqldb.DB, admission AdmissionOutbox, now func() time.Time) *Ledger {
+	l := &Ledger{db: db, counters: stocksql.NewCounters(db), names: newItemNames(db), admission: admission, now: now}
+	l.knownOwners.Max = maxOwners
 	l.group = sqldb.NewGroup(db, sqldb.GroupConfig[ordering.Command, ordering.Result]{
 		Run: l.run,
 		After: func(_ []ordering.Command, results []ordering.Result) {
 			// The group calls After once per committed batch, so entries are the entries of this batch.
-			l.cache.EnqueueCommitted(l.entries)
+			l.admission.EnqueueCommitted(l.entries)
+			l.rememberOwners(results)
 			l.subscriptions.Changed(results)
 		},
 		Max:   maxBatch,
@@ -167,7 +174,7 @@ func (l *Ledger) run(ctx context.Context, tx sqldb.Tx, commands []ordering.Comma
 	results := ld.batch.Decide(commands)
 	ld.batch.Events = append(ld.batch.Events, ld.batch.Balances.LowStockEvents(now)...)
 	// Applied entries of the outbox are deleted along with this commit, which saves a transaction.
-	stocksql.QueueDeleteEntries(tx, l.cache.DrainApplied())
+	stocksql.QueueDeleteEntries(tx, l.admission.DrainApplied())
 	entries, err := write(ctx, tx, ld.batch)
 	// The transaction may still fail. After is not called then, and the next run replaces the entries.
 	l.entries = entries

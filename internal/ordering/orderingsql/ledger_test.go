@@ -1,6 +1,7 @@
 package orderingsql_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"comanda/internal/stock"
 	"comanda/internal/stock/stocksql"
 	"comanda/internal/testenv"
+	"comanda/internal/uid"
 )
 
 func TestMain(m *testing.M) {
@@ -84,6 +86,37 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		if _, err := l.Do(t.Context(), r.Place("e", now, time.Hour, stock.Line{Item: 101, Qty: 1})); !errors.Is(err, ordering.ErrSoldOut) {
 			t.Errorf("one too many: error %v, want ErrSoldOut", err)
 		}
+	})
+}
+
+// The process that placed an order knows whose its attempt is without a statement, and another one from its first lookup
+// on. An attempt that is not there yet is looked up again.
+func TestLedger_Owner(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, l := restaurant(t, db, 10)
+		other := orderingsql.NewLedger(db, orderingtest.NoAdmission{}, db.Now)
+		t.Cleanup(other.Stop)
+		place := r.Place("a", db.Now(), time.Hour, stock.Line{Item: 101, Qty: 1})
+		attempt := uid.New(db.Now())
+		place.Order.Method, place.Order.PaymentRef = payment.VNPay, attempt
+		check := func(name string, ledger *orderingsql.Ledger, ctx context.Context, want string) {
+			t.Helper()
+			order, branch, found, err := ledger.Owner(ctx, attempt)
+			if err != nil || order != want || found != (want != "") || found && branch != 1 {
+				t.Errorf("%s: Owner = %q, %d, %v, %v, want %q of branch 1", name, order, branch, found, err, want)
+			}
+		}
+		check("before the order", l, t.Context(), "")
+		check("before the order, elsewhere", other, t.Context(), "")
+		order := testenv.Must(l.Do(t.Context(), place))(t).Order.ID
+		noStatement, cancel := context.WithCancel(t.Context())
+		cancel()
+		check("after the order", l, noStatement, order)
+		if _, _, _, err := other.Owner(noStatement, attempt); !errors.Is(err, context.Canceled) {
+			t.Errorf("elsewhere, Owner without a statement: error %v, want context.Canceled", err)
+		}
+		check("elsewhere", other, t.Context(), order)
+		check("elsewhere, again", other, noStatement, order)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"comanda/internal/audit"
 	"comanda/internal/audit/auditsql"
+	"comanda/internal/ordering"
 	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -35,11 +36,31 @@ func owners(ctx context.Context, db sqldb.Conn, attempts []string) ([]owner, err
 	return all, nil
 }
 
-// Owner returns the order and the branch of an attempt. Concurrent calls share one statement, because every gateway
-// report makes one.
+// Owner returns the order and the branch of an attempt. Every report of a gateway needs them, so concurrent calls share
+// one statement, and attempts that this process has begun or found before need none. An unknown attempt is not
+// remembered: another process may begin it.
 func (l *Ledger) Owner(ctx context.Context, attempt string) (order string, branch int64, found bool, err error) {
-	o, err := l.owners.Do(ctx, attempt)
-	return o.OrderID, o.Branch, o.OrderID != "", err
+	o, known := l.knownOwners.Get(attempt, l.now())
+	if !known {
+		if o, err = l.owners.Do(ctx, attempt); err != nil || o == (owner{}) {
+			return "", 0, false, err
+		}
+		l.knownOwners.Put(attempt, o)
+	}
+	return o.OrderID, o.Branch, true, nil
+}
+
+// rememberOwners stores the owners of the attempts of committed commands at remote gateways.
+func (l *Ledger) rememberOwners(results []ordering.Result) {
+	for i := range results {
+		o := &results[i].Order
+		if results[i].Err != nil || o.PaymentRef == "" {
+			continue
+		}
+		if _, known := l.knownOwners.Get(o.PaymentRef, l.now()); !known {
+			l.knownOwners.Put(o.PaymentRef, owner{OrderID: o.ID, Branch: o.Scope.Branch})
+		}
+	}
 }
 
 // Stuck counts the attempts that need attention, by state.
