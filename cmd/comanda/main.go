@@ -135,20 +135,19 @@ func (c *cli) withConfig(run func(*cobra.Command, app.Config) (result, error)) r
 // withDatabase is withConfig with the configured database, which must exist. It does not migrate: a command must not
 // change the schema under running servers.
 func (c *cli) withDatabase(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner {
-	return c.withNewDatabase(run, app.Config.CheckDatabase)
+	return c.withOpened(app.OpenExisting, run)
 }
 
-// withNewDatabase is withDatabase for commands that may create a SQLite file. It runs the checks before.
-func (c *cli) withNewDatabase(
-	run func(*cobra.Command, app.Config, *sqldb.DB) (result, error), checks ...func(app.Config) error,
+// withNewDatabase is withDatabase for commands that may create a SQLite file.
+func (c *cli) withNewDatabase(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner {
+	return c.withOpened(app.OpenDatabase, run)
+}
+
+func (c *cli) withOpened(
+	open func(context.Context, app.Config) (*sqldb.DB, error), run func(*cobra.Command, app.Config, *sqldb.DB) (result, error),
 ) runner {
 	return c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
-		for _, check := range checks {
-			if err := check(config); err != nil {
-				return result{}, err
-			}
-		}
-		db, err := app.OpenDatabase(cmd.Context(), config)
+		db, err := open(cmd.Context(), config)
 		if err != nil {
 			return result{}, err
 		}

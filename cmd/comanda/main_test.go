@@ -105,14 +105,24 @@ func TestCount(t *testing.T) {
 // A command in a folder without a database names the missing file, and creates neither file nor folder.
 func TestCommands_without_a_database(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "misspelt")
-	for _, command := range []string{"branch list", "stock show", "audit verify", "keys withdraw", "backup x.db"} {
+	for _, command := range []string{
+		"branch list", "stock show", "audit verify", "keys withdraw", "backup x.db", "migrate status", "migrate down",
+		"user create --role owner --email a@b.example",
+	} {
 		root := newRoot()
 		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
 		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "there is no database "+dir) {
 			t.Errorf("%s: error %v, want the missing database", command, err)
 		}
 	}
+	var out strings.Builder
 	root := newRoot()
+	root.SetOut(&out)
+	root.SetArgs([]string{"doctor", "--data-dir", dir})
+	if err := root.Execute(); !errors.Is(err, errFound) || !strings.Contains(out.String(), "there is no database "+dir) {
+		t.Errorf("doctor: error %v, output %s, want the missing database", err, out.String())
+	}
+	root = newRoot()
 	root.SetArgs([]string{"branch", "list", "--data-dir", t.TempDir(), "--database-url", "sqlite:"})
 	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "has no path") {
 		t.Errorf("an address without a path: error %v, want one about the path", err)

@@ -13,10 +13,11 @@ import (
 
 // migrate changes the schema by hand. A server applies missing migrations itself when it starts.
 func (c *cli) migrate() *cobra.Command {
-	step := func(use, short string, run func(context.Context, *sqldb.DB) error) *cobra.Command {
+	type opened = func(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner
+	step := func(use, short string, with opened, run func(context.Context, *sqldb.DB) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: cobra.NoArgs,
-			RunE: c.withNewDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
+			RunE: with(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 				if err := run(cmd.Context(), db); err != nil {
 					return result{}, err
 				}
@@ -25,10 +26,11 @@ func (c *cli) migrate() *cobra.Command {
 		}
 	}
 	return group("migrate", "Migrate the database schema up or down",
-		step("up", "Apply all migrations", func(ctx context.Context, db *sqldb.DB) error { return db.Migrate(ctx) }),
-		step("down", "Roll back the newest migration and delete the data in its tables",
+		step("up", "Apply all migrations", c.withNewDatabase,
+			func(ctx context.Context, db *sqldb.DB) error { return db.Migrate(ctx) }),
+		step("down", "Roll back the newest migration and delete the data in its tables", c.withDatabase,
 			func(ctx context.Context, db *sqldb.DB) error { return db.MigrateDown(ctx) }),
-		step("status", "List the migrations", func(context.Context, *sqldb.DB) error { return nil }))
+		step("status", "List the migrations", c.withDatabase, func(context.Context, *sqldb.DB) error { return nil }))
 }
 
 // showMigrations returns the state after the step, so that the operator sees what it did.

@@ -25,10 +25,8 @@ func (c *cli) user() *cobra.Command {
 			"argument, which other users could see.",
 		Example: "  comanda user create --role owner --email boss@example.com\n" +
 			"  comanda user create --role cashier --email anh@example.com --branch 1,2",
-		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (_ result, err error) {
-			if n.Password, err = readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()); err != nil {
-				return result{}, err
-			}
+		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
+			n.ReadPassword = func() (string, error) { return readPassword(cmd.InOrStdin(), cmd.ErrOrStderr()) }
 			users, err := app.CreateUsers(cmd.Context(), config, []app.NewAccount{n})
 			if err != nil {
 				return result{}, err
@@ -58,7 +56,10 @@ func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 	f, ok := in.(*os.File)
 	if !ok || !isTerminal(f) {
 		line, err := bufio.NewReader(in).ReadString('\n')
-		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
+		switch {
+		case errors.Is(err, io.EOF) && line == "":
+			return "", errors.New("there is no password: set COMANDA_PASSWORD, or write it as a line to standard input")
+		case err != nil && !errors.Is(err, io.EOF):
 			return "", fmt.Errorf("read the password: %w", err)
 		}
 		return strings.TrimRight(line, "\r\n"), nil
@@ -74,7 +75,7 @@ func readPassword(in io.Reader, prompt io.Writer) (string, error) {
 		typed[i] = string(b)
 	}
 	if typed[0] != typed[1] {
-		return "", errors.New("the two are not the same")
+		return "", errors.New("the two passwords differ")
 	}
 	return typed[0], nil
 }

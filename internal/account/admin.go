@@ -25,6 +25,10 @@ type NewUser struct {
 	Profile  Profile
 	Password string
 	Pin      string
+
+	// ReadPassword returns the password instead of Password, if it is set. CreateUser calls it after everything else is
+	// valid, so that an operator types no password for an account that is refused.
+	ReadPassword func() (string, error)
 }
 
 // UserFilter selects accounts. Zero values select all.
@@ -48,6 +52,9 @@ type UserFilter struct {
 // as ended.
 type UserAdminStore interface {
 	Users(ctx context.Context, f UserFilter) (page []User, total int64, err error)
+	// CheckNew returns the error of Create for the values and the assignment of u. It changes nothing, and Create may
+	// still fail: a concurrent change may take a value.
+	CheckNew(ctx context.Context, by authz.Actor, u User, p Assignment) error
 	// Create stores an account and, unless pinHash is empty, its PIN.
 	Create(ctx context.Context, by authz.Actor, u User, pinHash string, p Assignment) (User, error)
 	Update(ctx context.Context, by authz.Actor, id int64, now time.Time, change func(Profile) (Profile, error)) (User, error)
@@ -137,6 +144,14 @@ func (a *Administration) CreateUser(ctx context.Context, by authz.Actor, n NewUs
 	}
 	if p.Email == "" && (p.Username == "" || n.Pin == "") {
 		return User{}, ErrNoLogin
+	}
+	if n.ReadPassword != nil {
+		if err := a.Users.CheckNew(ctx, by, User{Profile: p, CreatedAt: a.Now()}, as); err != nil {
+			return User{}, err
+		}
+		if n.Password, err = n.ReadPassword(); err != nil {
+			return User{}, err
+		}
 	}
 	// The password is checked by the stricter rule for staff, whatever the role of the assignment.
 	if n.Password != "" {

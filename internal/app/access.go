@@ -135,12 +135,14 @@ type NewAccount struct {
 	Username string
 	Password string
 	Branches []int64
+
+	ReadPassword func() (string, error) // if set, returns the password; see account.NewUser
 }
 
 // CreateUsers creates accounts in order from a command while servers run, and stops at the first error. Those created
 // before it remain. The accounts can log in at once.
 func CreateUsers(ctx context.Context, c Config, accounts []NewAccount) ([]account.User, error) {
-	db, err := OpenDatabase(ctx, c)
+	db, err := OpenExisting(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +169,12 @@ func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, erro
 		if r.Name == strings.ToUpper(n.Role) {
 			profile := account.Profile{Email: n.Email, Username: n.Username}
 			post := account.Assignment{RoleID: r.ID, Branches: n.Branches}
-			return k.Administration.CreateUser(ctx, authz.System(), account.NewUser{Profile: profile, Password: n.Password}, post)
+			user := account.NewUser{Profile: profile, Password: n.Password, ReadPassword: n.ReadPassword}
+			return k.Administration.CreateUser(ctx, authz.System(), user, post)
 		}
 	}
-	return account.User{}, authz.ErrRole
+	names := seq.Map(roles, func(r authz.Role) string { return strings.ToLower(r.Name) })
+	return account.User{}, fmt.Errorf("%q is not a role; the roles are %s", n.Role, strings.Join(names, ", "))
 }
 
 // announceAccess prints how to get access: the set-up link for the first owner, or the console's address if there is an

@@ -299,12 +299,12 @@ func TestAnnounceAccess(t *testing.T) {
 
 // An account created at the command line can log in with its password only.
 func TestCreateUser(t *testing.T) {
-	c := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil))(t)
-	db := testenv.Must(OpenDatabase(t.Context(), c))(t)
+	config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": dataDir(t)}, nil, "", nil))(t)
+	db := testenv.Must(OpenDatabase(t.Context(), config))(t)
 	defer db.Close()
 	testenv.NoError(t, db.Migrate(t.Context()))
 	n := NewAccount{Role: "owner", Email: " Boss@House.example", Password: matrixPassword}
-	users := testenv.Must(CreateUsers(t.Context(), c, []NewAccount{n}))(t)
+	users := testenv.Must(CreateUsers(t.Context(), config, []NewAccount{n}))(t)
 	if u := users[0]; u.Role != authz.RoleOwner || u.Email != "boss@house.example" || u.Status != account.Active {
 		t.Fatalf("CreateUsers = %+v, want the active owner boss@house.example", u)
 	}
@@ -315,9 +315,32 @@ func TestCreateUser(t *testing.T) {
 		"a cashier nowhere":    {Role: "cashier", Email: "d@house.example", Password: matrixPassword},
 		"a branch that is not": {Role: "cashier", Email: "e@house.example", Password: matrixPassword, Branches: []int64{9}},
 	} {
-		if u, err := CreateUsers(t.Context(), c, []NewAccount{n}); err == nil {
+		if u, err := CreateUsers(t.Context(), config, []NewAccount{n}); err == nil {
 			t.Errorf("CreateUsers with %s = %+v, want an error", what, u)
 		}
+	}
+	// The password is asked for only if the account can be created with it.
+	asked := 0
+	ask := func() (string, error) { asked++; return matrixPassword, nil }
+	for _, c := range []struct {
+		n    NewAccount
+		want string
+	}{
+		{NewAccount{Role: "boss", Email: "b@house.example"}, `"boss" is not a role; the roles are owner, admin`},
+		{NewAccount{Role: "admin", Email: "b"}, "not a valid e-mail address"},
+		{NewAccount{Role: "admin", Email: "boss@house.example"}, "already an account with this e-mail address"},
+		{NewAccount{Role: "cashier", Email: "b@house.example"}, "needs at least one branch"},
+		{NewAccount{Role: "cashier", Email: "b@house.example", Branches: []int64{9}}, "Branch not found"},
+		{NewAccount{Role: "admin", Email: "b@house.example"}, ""},
+	} {
+		c.n.ReadPassword = ask
+		_, err := CreateUsers(t.Context(), config, []NewAccount{c.n})
+		if refused := c.want != ""; refused != (err != nil) || refused && !strings.Contains(err.Error(), c.want) || refused != (asked == 0) {
+			t.Errorf("%s %s: error %v, want %q; the password was asked for %d times", c.n.Role, c.n.Email, err, c.want, asked)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the password was asked for %d times, want once", asked)
 	}
 }
 

@@ -64,9 +64,17 @@ func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
 }
 
-// CheckDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt
+// OpenExisting opens the configured database, which must exist, and creates neither a file nor the data folder.
+func OpenExisting(ctx context.Context, c Config) (*sqldb.DB, error) {
+	if err := c.checkDatabase(); err != nil {
+		return nil, err
+	}
+	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+}
+
+// checkDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt
 // folder, an empty installation would hide the mistake.
-func (c Config) CheckDatabase() error {
+func (c Config) checkDatabase() error {
 	file, ok := strings.CutPrefix(c.DatabaseURL, "sqlite:")
 	if !ok || file == "" {
 		return nil // without a path, opening it fails

@@ -136,7 +136,7 @@ func (c Config) migrated(ctx context.Context, dryRun bool) (Config, func(), erro
 // isEmpty reports whether no migration has been applied or, for a dry run, whether there are no roles yet, because
 // neither a server nor a set-up has run. It does not create a SQLite file.
 func (c Config) isEmpty(ctx context.Context, dryRun bool) (bool, error) {
-	if c.CheckDatabase() != nil {
+	if c.checkDatabase() != nil {
 		return true, nil
 	}
 	db, err := OpenDatabase(ctx, c)

@@ -98,7 +98,7 @@ func (d Diagnosis) Healthy() bool {
 // restaurant has stored. It changes nothing. It does not need a running server; an embedded Redis is then not checked.
 func Diagnose(ctx context.Context, c Config) Diagnosis {
 	connections := system.Connections{
-		Database: func(ctx context.Context) (*sqldb.DB, error) { return OpenDatabase(ctx, c) },
+		Database: func(ctx context.Context) (*sqldb.DB, error) { return OpenExisting(ctx, c) },
 		Redis:    func(ctx context.Context) (*redisdb.DB, error) { return AttachRedis(ctx, c) },
 	}
 	if c.AMQPURL != "" {
@@ -115,7 +115,7 @@ func Diagnose(ctx context.Context, c Config) Diagnosis {
 // diagnoseSettings returns the configuration with the stored settings, and whether a server can use all of them. There is
 // no finding about settings that cannot be read, because the findings about the database state the reason.
 func (c Config) diagnoseSettings(ctx context.Context) (Config, []system.Finding) {
-	db, err := OpenDatabase(ctx, c)
+	db, err := OpenExisting(ctx, c)
 	if err != nil {
 		return c, nil
 	}
@@ -178,10 +178,7 @@ func menuTemplates() []catalog.MenuTemplate {
 // WithCore calls run with the services of a server and returns its result, for commands that run beside servers.
 // Redis notifies the servers of changes at once; without Redis they read the changes from SQL within seconds.
 func WithCore[T any](ctx context.Context, c Config, run func(*Core) (T, error)) (none T, err error) {
-	if err := c.CheckDatabase(); err != nil {
-		return none, err
-	}
-	db, err := OpenDatabase(ctx, c)
+	db, err := OpenExisting(ctx, c)
 	if err != nil {
 		return none, err
 	}

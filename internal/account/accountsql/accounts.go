@@ -13,6 +13,7 @@ import (
 	"comanda/internal/account"
 	"comanda/internal/authz"
 	"comanda/internal/document/documentsql"
+	"comanda/internal/fault"
 	"comanda/internal/sqldb"
 	"comanda/internal/uid"
 )
@@ -145,14 +146,22 @@ func UniqueError(ctx context.Context, db *sqldb.DB, u account.User, err error) e
 		return err
 	}
 	// sqldb.ErrUnique does not name the taken value, so the other account is read.
-	other, found, errAsk := sqldb.One(ctx, db, func(r sqldb.Rows) (p account.Profile, err error) {
+	if other := taken(ctx, db, u); fault.KindOf(other) == fault.Conflict {
+		return other
+	}
+	return account.ErrTaken.Because(err) // the other account has changed its value meanwhile, or cannot be read
+}
+
+// taken returns the error of the first unique value of u that another account has, or nil if none is taken.
+func taken(ctx context.Context, conn sqldb.Conn, u account.User) error {
+	other, found, err := sqldb.One(ctx, conn, func(r sqldb.Rows) (p account.Profile, err error) {
 		err = r.Scan(&p.Email, &p.Username, &p.Phone, &p.DeviceID)
 		return p, err
 	}, stmt("account_taken"), u.ID, u.Email, u.Username, u.Phone, u.DeviceID)
-	if taken := account.TakenError(u.Profile, other); errAsk == nil && found && taken != nil {
-		return taken
+	if err != nil || !found {
+		return err
 	}
-	return account.ErrTaken.Because(err) // the other account has changed its value meanwhile
+	return account.TakenError(u.Profile, other)
 }
 
 // QueueEmail adds an e-mail to the outbox of the transaction.

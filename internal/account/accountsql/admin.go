@@ -165,6 +165,17 @@ type auditedUser struct {
 	Status   account.Status `json:"status"`
 }
 
+// CheckNew implements account.UserAdminStore. It needs the transaction of a change, because the rules of an assignment
+// are checked under the lock of the roles.
+func (s *UserAdmin) CheckNew(ctx context.Context, by authz.Actor, u account.User, p account.Assignment) error {
+	return s.change(ctx, by, u.CreatedAt, func(ctx context.Context, tx sqldb.Tx, d adminTx) error {
+		if _, _, err := d.assignable(ctx, p); err != nil {
+			return err
+		}
+		return taken(ctx, tx, u)
+	})
+}
+
 // Create creates an account with a role and branches, and with a PIN if it has a hash.
 func (s *UserAdmin) Create(
 	ctx context.Context, by authz.Actor, u account.User, pinHash string, p account.Assignment,
