@@ -15,7 +15,7 @@ import (
 // audit verifies the log; it offers no way to change it.
 func (c *cli) audit() *cobra.Command {
 	verify := &cobra.Command{
-		Use: "verify", Short: "Verify that the audit log was not changed; exit code 1 if it was", Args: cobra.NoArgs,
+		Use: "verify", Short: "Verify that the audit log was not changed; exit code 1 if it was", Args: noArguments,
 		Long: "Verifies the chain of hashes of the whole log. A changed, removed or moved entry breaks it. An attacker with\n" +
 			"write access to the database could rebuild the whole log, so store the printed hash elsewhere and compare it.",
 		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
@@ -35,7 +35,7 @@ func (c *cli) audit() *cobra.Command {
 func (c *cli) auditPrices() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
-		Use: "prices", Short: "Recompute the total of every order; exit code 1 if one differs", Args: cobra.NoArgs,
+		Use: "prices", Short: "Recompute the total of every order; exit code 1 if one differs", Args: noArguments,
 		Long: "Recomputes the discounts, service charges, taxes and total of every order from the numbers that were stored\n" +
 			"with it, and compares them with what the guest paid. Orders without any are compared with the sum of their lines.\n" +
 			"Imported orders are counted and not checked: another system computed their totals.",

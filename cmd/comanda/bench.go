@@ -35,7 +35,7 @@ func (c *cli) bench() *cobra.Command {
 	var conns []int
 	var history, streams int
 	cmd := &cobra.Command{
-		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: cobra.NoArgs,
+		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: noArguments,
 		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
 			"same run it measures the raw limits of the machine, among them the floor: a bare program that keeps orders in\n" +
 			"the same database and does nothing else. By default it works in a temporary folder, which it removes; with\n" +
@@ -173,7 +173,7 @@ func progress(w io.Writer) func(step, steps int, name string) {
 // benchEcho runs the echo handler in its own process, like the server.
 func benchEcho() *cobra.Command {
 	return &cobra.Command{
-		Use: "echo", Short: "Serve the bare handler that bench compares with", Hidden: true, Args: cobra.NoArgs,
+		Use: "echo", Short: "Serve the bare handler that bench compares with", Hidden: true, Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := &http.Server{Addr: os.Getenv("COMANDA_LISTEN"), Handler: bench.EchoHandler(), ReadHeaderTimeout: 5 * time.Second}
 			stop := context.AfterFunc(cmd.Context(), func() { _ = s.Close() }) // its clients have disconnected by then
@@ -189,7 +189,7 @@ func benchEcho() *cobra.Command {
 // benchFloor runs the floor in its own process, like the server.
 func benchFloor() *cobra.Command {
 	return &cobra.Command{
-		Use: "floor", Short: "Serve the bare order program that bench compares with", Hidden: true, Args: cobra.NoArgs,
+		Use: "floor", Short: "Serve the bare order program that bench compares with", Hidden: true, Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(300) // as the server does, so that neither has an advantage

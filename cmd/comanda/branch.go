@@ -40,7 +40,7 @@ func (c *cli) createBranch() *cobra.Command {
 	var locales []string
 	var dayStart int
 	cmd := &cobra.Command{
-		Use: "create", Short: "Create a branch", Args: cobra.NoArgs,
+		Use: "create", Short: "Create a branch", Args: noArguments,
 		Long: "Creates a branch without tables and menus. Currency, time zone, start of the business day and languages come\n" +
 			"from the country, unless they are given. A country with several time zones needs --timezone; one whose currency\n" +
 			"is not accepted also needs --currency.",
@@ -79,12 +79,15 @@ func showBranch(k *app.Core, b catalog.Branch, err error) (result, error) {
 	}}, nil
 }
 
+// branchID describes the argument of commands on a branch.
+const branchID = "the id of a branch"
+
 // withBranch is withCore for a command that changes the branch of its first argument.
 func (c *cli) withBranch(change func(*cobra.Command, *app.Core, int64) (catalog.Branch, error)) runner {
 	return c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
 		id, err := strconv.ParseInt(cmd.Flags().Arg(0), 10, 64)
 		if err != nil {
-			return result{}, fmt.Errorf("%q is not the id of a branch", cmd.Flags().Arg(0))
+			return result{}, fmt.Errorf("%q is not the id of a branch; comanda branch list shows them", cmd.Flags().Arg(0))
 		}
 		b, err := change(cmd, k, id)
 		return showBranch(k, b, err)
@@ -102,7 +105,7 @@ func given[T any](cmd *cobra.Command, flag string, value T) *T {
 func (c *cli) listBranches() *cobra.Command {
 	var retired bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List branches", Args: cobra.NoArgs,
+		Use: "list", Short: "List branches", Args: noArguments,
 		RunE: c.withCore(func(cmd *cobra.Command, k *app.Core) (result, error) {
 			read := k.Branches.Branches
 			if retired {
@@ -137,7 +140,7 @@ func (c *cli) setBranch() *cobra.Command {
 	var open, sharedCart bool
 	var hoursFile, country, currency, timezone, mailFrom string
 	cmd := &cobra.Command{
-		Use: "set ID", Short: "Change a branch", Args: cobra.ExactArgs(1),
+		Use: "set ID", Short: "Change a branch", Args: oneArgument(branchID),
 		Example: "  comanda branch set 1 --name \"Quán Hoa 2\" --open true\n" +
 			"  comanda branch set 1 --hours hours.json",
 		Long: "Changes only the settings that you pass. A file of opening hours lists periods by weekday and by date:\n" +
@@ -184,7 +187,7 @@ func (c *cli) changeBranch(
 	name, short, long string, run func(context.Context, *catalog.BranchAdmin, int64) (catalog.Branch, error),
 ) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " ID", Short: short, Long: long, Args: cobra.ExactArgs(1),
+		Use: name + " ID", Short: short, Long: long, Args: oneArgument(branchID),
 		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (catalog.Branch, error) {
 			return run(cmd.Context(), k.Branches, id)
 		}),
@@ -194,7 +197,7 @@ func (c *cli) changeBranch(
 func (c *cli) copyBranch() *cobra.Command {
 	var r catalog.BranchCopy
 	cmd := &cobra.Command{
-		Use: "copy ID", Short: "Copy a branch", Args: cobra.ExactArgs(1),
+		Use: "copy ID", Short: "Copy a branch", Args: oneArgument(branchID),
 		Long:    "Creates a branch with the settings, opening hours and menu of another, without tables, people and stock.",
 		Example: "  comanda branch copy 1 --name \"Quán Hoa 2\" --json",
 		RunE: c.withBranch(func(cmd *cobra.Command, k *app.Core, id int64) (catalog.Branch, error) {

@@ -12,7 +12,7 @@ import (
 func (c *cli) docs() *cobra.Command {
 	return &cobra.Command{
 		Use: "docs openapi|events|keys|configuration", Short: "Print a generated document", Hidden: true,
-		Args: cobra.ExactArgs(1), ValidArgs: []string{"openapi", "events", "keys", "configuration"},
+		Args: oneArgument("the name of a document"), ValidArgs: []string{"openapi", "events", "keys", "configuration"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := app.Document(args[0])
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 // doctor changes nothing, and exits with 1 if a check fails.
 func (c *cli) doctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Check configuration, versions, connections and clocks", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check configuration, versions, connections and clocks", Args: noArguments,
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			d := app.Diagnose(cmd.Context(), config)
 			return result{d, func(w io.Writer) {

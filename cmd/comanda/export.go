@@ -18,7 +18,7 @@ import (
 func (c *cli) export() *cobra.Command {
 	var list, file string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Export documents as JSON lines", Args: cobra.NoArgs,
+		Use: "export", Short: "Export documents as JSON lines", Args: noArguments,
 		Long: "Writes permissions, roles, accounts, categories, dishes and carts as of one instant, even while a\n" +
 			"server runs, one document per line, in a stable order. Passwords and tokens are not\n" +
 			"exported. --entity all adds orders and their lines; they cannot be imported, only restored with\n" +
@@ -81,7 +81,7 @@ func (c *cli) importing() *cobra.Command {
 	var check bool
 	var on string
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import documents from JSON lines", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Import documents from JSON lines", Args: oneArgument("the file to read"),
 		Long: "Imports a file written by export. All lines are checked before any is written: fields, types, references,\n" +
 			"and existing ids or unique values, which refuse the whole import unless --on-conflict says\n" +
 			"otherwise. Then the lines are written in transactions of a few hundred. Accounts are imported without passwords:\n" +
@@ -114,7 +114,7 @@ func (c *cli) orders() *cobra.Command {
 func (c *cli) ordersImport() *cobra.Command {
 	var check, skip bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import closed orders of the past from JSON lines", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Import closed orders of the past from JSON lines", Args: oneArgument("the file to read"),
 		Long: "Imports orders of another system, so that reports and members have their past. Each line is an order:\n\n" +
 			historyExample + "\n\n" +
 			"paymentStatus is PAID, REFUNDED or CANCELED; the last two have endedAt, and the last has no paidAt. A PAID order of\n" +
@@ -176,7 +176,8 @@ func printImported(w io.Writer, r document.ImportResult, check bool) {
 // backup copies the database through SQLite; copying the file of a running server could be inconsistent.
 func (c *cli) backup() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Back up the SQLite database, even while a server runs", Args: cobra.ExactArgs(1),
+		Use: "backup FILE", Short: "Back up the SQLite database, even while a server runs",
+		Args: oneArgument("the file to write"),
 		Long: "Writes a consistent copy of the database to a new file. To restore it, stop the\n" +
 			"server and replace comanda.db with the file. For PostgreSQL use pg_dump. Redis needs no backup. See\n" +
 			"docs/backup.md.",

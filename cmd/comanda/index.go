@@ -24,7 +24,7 @@ func (c *cli) index() *cobra.Command {
 // indexVerify exits with 1 on a difference, so that a scheduled job can alert.
 func (c *cli) indexVerify() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Compare the documents in Redis with SQL", Args: cobra.NoArgs,
+		Use: "verify", Short: "Compare the documents in Redis with SQL", Args: noArguments,
 		Long: "Compares in both directions: every row with its document, index entries and memo,\n" +
 			"and everything in Redis with its rows. Prints counts and samples and exits with 1 on any\n" +
 			"difference. It only reads, and may run beside servers: differences are checked again before they are\n" +
@@ -46,7 +46,7 @@ func (c *cli) indexVerify() *cobra.Command {
 // indexRebuild runs beside servers, which go on reading and writing documents.
 func (c *cli) indexRebuild() *cobra.Command {
 	return &cobra.Command{
-		Use: "rebuild", Short: "Rebuild all documents in Redis", Args: cobra.NoArgs,
+		Use: "rebuild", Short: "Rebuild all documents in Redis", Args: noArguments,
 		Long: "Writes every document with its index entries while servers read and write them, and finally removes\n" +
 			"documents without a row. It may be interrupted: the next rebuild, manual or by a server, continues\n" +
 			"there. Servers rebuild automatically when Redis has lost its keys. Without a Redis, a server must run: the\n" +

@@ -23,7 +23,7 @@ func (c *cli) keys() *cobra.Command {
 // keysWithdraw needs no running server: servers read the key from SQL every few seconds.
 func (c *cli) keysWithdraw() *cobra.Command {
 	return &cobra.Command{
-		Use: "withdraw", Short: "Replace the signing key after a leak", Args: cobra.NoArgs,
+		Use: "withdraw", Short: "Replace the signing key after a leak", Args: noArguments,
 		Long: "Generates a new key in the database. Within seconds every running server rejects everything signed with the old\n" +
 			"one: access tokens, device cookies, and the sessions, guests and menus in Redis. Apps refresh their tokens by\n" +
 			"themselves, so users stay logged in; devices are recognized again after the next login. If\n" +
@@ -45,7 +45,7 @@ func (c *cli) keysWithdraw() *cobra.Command {
 
 func (c *cli) keysList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the declarations", Args: cobra.NoArgs,
+		Use: "list", Short: "List the declarations", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := keyspace.Declarations()
 			return c.print(cmd.OutOrStdout(), result{value: all, text: func(w io.Writer) {
@@ -59,7 +59,7 @@ func (c *cli) keysList() *cobra.Command {
 
 func (c *cli) keysDocs() *cobra.Command {
 	return &cobra.Command{
-		Use: "docs", Short: "Print docs/keyspace.md", Args: cobra.NoArgs,
+		Use: "docs", Short: "Print docs/keyspace.md", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fmt.Fprint(cmd.OutOrStdout(), keyspace.Markdown())
 			return nil
@@ -70,7 +70,7 @@ func (c *cli) keysDocs() *cobra.Command {
 // keysLint reads the declarations of this binary only; keysAudit reads Redis.
 func (c *cli) keysLint() *cobra.Command {
 	return &cobra.Command{
-		Use: "lint", Short: "Verify the rules of the declarations", Args: cobra.NoArgs,
+		Use: "lint", Short: "Verify the rules of the declarations", Args: noArguments,
 		Long: "Checks that no key matches two declarations, that keys are short and use allowed characters only, that\n" +
 			"each has a TTL or is derived from SQL, that derived and guarded keys name how they are rebuilt, and that keys\n" +
 			"used together are on one node. Lists findings and exits with 1 if there are any.",
@@ -92,7 +92,7 @@ const auditRate = 100_000
 func (c *cli) keysAudit() *cobra.Command {
 	var o keyaudit.Options
 	cmd := &cobra.Command{
-		Use: "audit", Short: "Compare the keys in Redis with their declarations", Args: cobra.NoArgs,
+		Use: "audit", Short: "Compare the keys in Redis with their declarations", Args: noArguments,
 		Long: "Scans all keys of every master on separate connections. Reports undeclared keys, keys of another type\n" +
 			"or with a longer TTL than declared, index entries without a document, documents missing from their list,\n" +
 			"the memory per kind of key, and the largest and longest keys. Exits with 1 on any finding. It only\n" +

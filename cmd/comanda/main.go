@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -55,8 +54,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use: "comanda", Short: "Self-hosted ordering for restaurants",
 		Version: telemetry.ReadBuild().Version, SilenceUsage: true, SilenceErrors: true,
+		Args: noArguments, RunE: showHelp,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.StringVar(&c.file, "config", "", "file of NAME=value lines, overridden by the environment and by flags")
@@ -70,20 +70,8 @@ func newRoot() *cobra.Command {
 		c.backup(),
 		c.bench(), c.doctor(), c.docs(),
 	)
+	completeRoot(root)
 	return root
-}
-
-// flagError replaces the text of package strconv in an error about a flag.
-func flagError(err error) error {
-	wrong, ok := errors.AsType[*strconv.NumError](err)
-	if !ok {
-		return err
-	}
-	form := "a number"
-	if wrong.Func == "ParseBool" {
-		form = "true or false"
-	}
-	return errors.New(strings.TrimSuffix(err.Error(), wrong.Error()) + "expected " + form)
 }
 
 // settingFlag is a flag that overrides a setting. It only stores the text: app.LoadConfig parses and checks settings
@@ -211,8 +199,7 @@ func (c *cli) print(out io.Writer, r result) error {
 // group returns a command that only contains others. Alone it prints its help; any argument is a misspelt command.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: name, Short: short, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: name, Short: short, Args: noArguments, RunE: showHelp,
 	}
 	cmd.AddCommand(commands...)
 	return cmd

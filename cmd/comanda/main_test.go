@@ -14,29 +14,6 @@ import (
 	"comanda/internal/testenv"
 )
 
-// A misspelt command of a group is an error: with the help and exit code 0 a script would not notice it.
-func TestGroup_unknown_command(t *testing.T) {
-	root := newRoot()
-	root.SetArgs([]string{"branch", "lst"})
-	root.SetOut(io.Discard)
-	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), `"lst"`) {
-		t.Errorf("branch lst: error %v, want one that names lst", err)
-	}
-	for flag, want := range map[string]string{
-		"--branch": `invalid argument "x" for "--branch" flag: expected a number`,
-		"--json":   `invalid argument "x" for "--json" flag: expected true or false`,
-	} {
-		root.SetArgs([]string{"tables", flag + "=x"})
-		if err := root.Execute(); err == nil || err.Error() != want {
-			t.Errorf("%s=x: error %v, want %s", flag, err, want)
-		}
-	}
-	root = newRoot()
-	root.SetOut(io.Discard)
-	root.SetArgs([]string{"branch"})
-	testenv.NoError(t, root.Execute())
-}
-
 // A value of the wrong form is named by its field, as in the input, and not by a type of Go.
 func TestPrice_wrong_form(t *testing.T) {
 	const bill = `{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP","lines":[{"qty":"2"}]}`

@@ -29,7 +29,7 @@ func (c *cli) menuImport() *cobra.Command {
 	var template string
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Import a branch's menu from CSV, XLSX or ZIP, or from a template",
-		Args: cobra.MaximumNArgs(1),
+		Args: optionalArgument,
 		Long: "Creates and changes dishes by their key. The file is a spreadsheet like that of comanda menu export, an item\n" +
 			"export of Square or Loyverse, or a ZIP archive of one of them with pictures. If there is any problem,\n" +
 			"nothing is written; the command prints all problems and exits with 1. New prices, quotas and dishes are written to a\n" +
@@ -105,7 +105,7 @@ func (c *cli) menuExport() *cobra.Command {
 	var branch, menu int64
 	var file, format string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Export a branch's menu as CSV or XLSX", Args: cobra.NoArgs,
+		Use: "export", Short: "Export a branch's menu as CSV or XLSX", Args: noArguments,
 		Long: "Writes the menu's newest draft, or the published version if there is none, as a spreadsheet that\n" +
 			"comanda menu import accepts.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {

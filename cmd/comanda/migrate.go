@@ -16,7 +16,7 @@ func (c *cli) migrate() *cobra.Command {
 	type opened = func(run func(*cobra.Command, app.Config, *sqldb.DB) (result, error)) runner
 	step := func(use, short string, with opened, run func(context.Context, *sqldb.DB) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: cobra.NoArgs,
+			Use: use, Short: short, Args: noArguments,
 			RunE: with(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
 				if err := run(cmd.Context(), db); err != nil {
 					return result{}, err

@@ -16,7 +16,7 @@ func (c *cli) outbox() *cobra.Command {
 
 func (c *cli) outboxStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Count pending events and dead letters", Args: cobra.NoArgs,
+		Use: "status", Short: "Count pending events and dead letters", Args: noArguments,
 		RunE: c.withSystem(func(cmd *cobra.Command, service *system.Service) (result, error) {
 			s, err := service.Outbox(cmd.Context())
 			return result{value: s, text: func(w io.Writer) {
@@ -47,7 +47,7 @@ func (c *cli) outboxStatus() *cobra.Command {
 func (c *cli) outboxReplay() *cobra.Command {
 	var f system.DeadLetterFilter
 	cmd := &cobra.Command{
-		Use: "replay", Short: "Replay dead letters", Args: cobra.NoArgs,
+		Use: "replay", Short: "Replay dead letters", Args: noArguments,
 		Long: "Moves dead letters of the relay back to the outbox, has each consumer apply its own again, and retries the\n" +
 			"changes that Redis refused. Those that fail again remain dead letters.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {

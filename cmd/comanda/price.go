@@ -19,12 +19,12 @@ func (c *cli) price() *cobra.Command {
 			"body and answers the same. Wrong input is listed field by field on standard error; the exit code is 1.",
 		Example: `  echo '{"currency":"VND","priceMode":"INCLUSIVE","taxScope":"BILL","taxRounding":"HALF_UP",` + "\n" +
 			`    "lines":[{"qty":2,"unitPrice":65000,"rate":"8"}]}' | comanda price quote`,
-		Args: cobra.NoArgs, RunE: fromJSON(price.Quote),
+		Args: noArguments, RunE: fromJSON(price.Quote),
 	}
 	allocate := &cobra.Command{
 		Use: "allocate", Short: "Split a total in proportion to weights, so that the parts add up to it",
 		Example: `  echo '{"total":100,"weights":[1,1,1]}' | comanda price allocate`,
-		Args:    cobra.NoArgs, RunE: fromJSON(allocation.parts),
+		Args:    noArguments, RunE: fromJSON(allocation.parts),
 	}
 	return group("price", "Compute bills and split amounts", quote, allocate)
 }

@@ -16,12 +16,12 @@ func (c *cli) quota() *cobra.Command {
 	var item, daily int64
 	var unlimited bool
 	set := &cobra.Command{
-		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: cobra.NoArgs,
+		Use: "set", Short: "Set the daily quota of a menu item, starting today", Args: noArguments,
 		Example: "  comanda quota set --item 11 --daily 50\n  comanda quota set --item 11 --unlimited",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			// Exactly one of the two flags is required: a missing number must not mean zero.
 			if cmd.Flags().Changed("daily") == unlimited {
-				return result{}, errors.New("say either --daily N or --unlimited")
+				return result{}, errors.New("quota set needs either --daily N or --unlimited")
 			}
 			// A nil quota means no limit; 0 means that none may be sold.
 			quota := &daily

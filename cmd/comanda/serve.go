@@ -11,7 +11,7 @@ func (c *cli) serve() *cobra.Command {
 	var demo bool
 	var roles string
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the server", Args: cobra.NoArgs,
+		Use: "serve", Short: "Run the server", Args: noArguments,
 		Long: "Runs all roles in one process, or those in --roles. With --demo the demo restaurant is loaded\n" +
 			"into the configured stores, the sandbox and simulated gateways are enabled, and links are printed.\n" +
 			"In a terminal and with --demo, the log is text and has only warnings and errors.",

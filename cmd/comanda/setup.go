@@ -21,7 +21,7 @@ func (c *cli) setup() *cobra.Command {
 	var dryRun, example bool
 	cmd := &cobra.Command{
 		Use: "setup", Short: "Set up a restaurant from a file: owner, branches, tables, menus, settings, people",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		Long: "Creates what is missing and changes what differs from the file, and removes nothing. It can be repeated, beside\n" +
 			"running servers or before the first start. Branches are found by name, tables by label, dishes by key and\n" +
 			"people by e-mail address. Existing tables, and passwords of existing accounts, are not changed.\n\n" +

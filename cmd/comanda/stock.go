@@ -18,7 +18,7 @@ func (c *cli) stock() *cobra.Command {
 func (c *cli) stockShow() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show today's counters and the stock", Args: cobra.NoArgs,
+		Use: "show", Short: "Show today's counters and the stock", Args: noArguments,
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			lines, err := s.StockToday(cmd.Context(), branch)
 			return result{value: lines, text: func(w io.Writer) {
@@ -53,7 +53,7 @@ func orAny(n *int64) string {
 func (c *cli) stockReconcile() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
-		Use: "reconcile", Short: "Compare counters, stock, holds, orders, money and Redis", Args: cobra.NoArgs,
+		Use: "reconcile", Short: "Compare counters, stock, holds, orders, money and Redis", Args: noArguments,
 		Long: "Compares the ledger's counters with the holds, the stock also with its adjustments, holds with\n" +
 			"their orders, orders with their payments, and all of it with Redis. Lists differences and exits with 1. It\n" +
 			"may run beside servers: differences are checked again before they are reported.",

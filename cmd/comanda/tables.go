@@ -18,7 +18,7 @@ import (
 func (c *cli) tables() *cobra.Command {
 	var branch int64
 	cmd := &cobra.Command{
-		Use: "tables", Short: "List tables with their QR tokens and links", Args: cobra.NoArgs,
+		Use: "tables", Short: "List tables with their QR tokens and links", Args: noArguments,
 		RunE: c.withDatabase(func(cmd *cobra.Command, config app.Config, db *sqldb.DB) (result, error) {
 			return showTables(cmd, config, db, branch)
 		}),
@@ -34,7 +34,7 @@ func (c *cli) addTables() *cobra.Command {
 	var labels, section string
 	var seats int
 	cmd := &cobra.Command{
-		Use: "add", Short: "Create tables, each with its own QR token", Args: cobra.NoArgs,
+		Use: "add", Short: "Create tables, each with its own QR token", Args: noArguments,
 		Long: "Creates tables and prints them like comanda tables. If a label is listed twice or in use, none is created.",
 		Example: "  comanda tables add --branch 1 --labels A1-A8,T01-T12,Bar\n" +
 			"  comanda tables add --branch 1 --labels T1-T4 --section Terrace --seats 8 --json",

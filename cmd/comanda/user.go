@@ -19,7 +19,7 @@ import (
 func (c *cli) user() *cobra.Command {
 	var n app.NewAccount
 	create := &cobra.Command{
-		Use: "create", Short: "Create an account that can log in at once", Args: cobra.NoArgs,
+		Use: "create", Short: "Create an account that can log in at once", Args: noArguments,
 		Long: "Creates an account with a role: owner, admin, manager, cashier, kitchen, staff, user, or a custom role.\n" +
 			"The password is read from COMANDA_PASSWORD, from the terminal, or from a line of standard input, never from an\n" +
 			"argument, which other users could see.",
