@@ -97,7 +97,7 @@ func (c *cli) importing() *cobra.Command {
 			}
 			defer func() { _ = f.Close() }()
 			r, err := s.Import(cmd.Context(), f, how, check)
-			return result{value: r, text: func(w io.Writer) { printImported(w, r, check) }}, err
+			return result{value: r, text: func(w io.Writer) { printImported(w, r, check) }}, inFile(f.Name(), err)
 		}),
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")
@@ -131,7 +131,7 @@ func (c *cli) ordersImport() *cobra.Command {
 			}
 			defer func() { _ = f.Close() }()
 			r, err := s.ImportHistory(cmd.Context(), f, skip, check)
-			return result{value: r, text: func(w io.Writer) { printHistory(w, r, check) }}, err
+			return result{value: r, text: func(w io.Writer) { printHistory(w, r, check) }}, inFile(f.Name(), err)
 		}),
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "check only, write nothing")

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"comanda/internal/fault"
 	"comanda/internal/strictjson"
 )
 
@@ -20,6 +22,18 @@ func readLimited(file string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return raw, nil
+}
+
+// inFile adds the name of the read file to the sentence of a refusal. Other errors, such as those of the database, are not
+// about the file.
+func inFile(name string, err error) error {
+	refusal, ok := errors.AsType[*fault.Error](err)
+	if !ok || refusal.Kind != fault.Invalid && refusal.Kind != fault.Conflict {
+		return err
+	}
+	named := *refusal
+	named.Detail = name + ": " + refusal.Detail
+	return &named
 }
 
 // decodeJSON decodes one JSON value of at most limit bytes strictly. Errors begin with the name of the input; command is the

@@ -51,6 +51,23 @@ func commandsIn(dir string) func(command string) error {
 	}
 }
 
+// A wrong line of an import is named by its file, line and column.
+func TestImport_names_the_position(t *testing.T) {
+	run := commandsIn(t.TempDir())
+	testenv.NoError(t, run("migrate up"))
+	file := filepath.Join(t.TempDir(), "lines.jsonl")
+	testenv.NoError(t, os.WriteFile(file, []byte("\n{\"entity\":\"user\" \"id\":\"1\"}\n"), 0o600))
+	for _, command := range []string{"import ", "orders import ", "import --check "} {
+		want := "import_invalid: " + file + `: Line 2: column 18: expected a comma or }, found "\"".`
+		if err := run(command + file); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", command, err, want)
+		}
+	}
+	if err := run("import " + t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("import of a folder: error %v", err)
+	}
+}
+
 // A replay of one event that is no dead letter fails. A replay of all succeeds, even of none.
 func TestOutbox_replay_of_none(t *testing.T) {
 	run := commandsIn(t.TempDir())

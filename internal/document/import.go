@@ -128,7 +128,8 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 		batch = nil
 		return err
 	}
-	for n := 1; in.Scan(); n++ {
+	n := 1
+	for ; in.Scan(); n++ {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
@@ -151,6 +152,9 @@ func (im *Import) pass(ctx context.Context, from io.Reader, write func(*Entity, 
 			last = e
 		}
 		batch = append(batch, r)
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return p.result, refuseLine(n, fmt.Errorf("the line has more than %d bytes", maxLineBytes))
 	}
 	if err := in.Err(); err != nil {
 		return p.result, fmt.Errorf("document: import: %w", err)

@@ -119,7 +119,8 @@ func (im *HistoryImport) pass(
 	}
 	in := bufio.NewScanner(from)
 	in.Buffer(nil, maxHistoryLine)
-	for n := 1; in.Scan(); n++ {
+	n := 1
+	for ; in.Scan(); n++ {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
@@ -136,6 +137,9 @@ func (im *HistoryImport) pass(
 				return p.result, err
 			}
 		}
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return p.result, historyError(n, fmt.Errorf("the line has more than %d bytes", maxHistoryLine))
 	}
 	if err := in.Err(); err != nil {
 		return p.result, fault.Wrap("read the file", err)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // exampleTime shows the form of a time in errors.
@@ -27,10 +28,11 @@ var (
 // Decode decodes one JSON value. It refuses unknown fields, because a misspelt one would be lost, and anything after the
 // value. Its errors name fields and values of the text, and no types of Go. A byte order mark is skipped.
 func Decode(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(raw, byteOrderMark)))
+	raw = bytes.TrimPrefix(raw, byteOrderMark)
+	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return explain(err)
+		return explain(raw, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) { // More would accept a closing bracket
 		return errMore
@@ -39,9 +41,16 @@ func Decode(raw []byte, into any) error {
 }
 
 // explain returns an error of the decoder in terms of the text.
-func explain(err error) error {
+func explain(raw []byte, err error) error {
 	if errors.Is(err, io.EOF) {
 		return errEmpty
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		raw = bytes.TrimRight(raw, " \t\r\n")
+		return fmt.Errorf("%s: the JSON is incomplete", position(raw, len(raw)))
+	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return explainSyntax(raw, wrong)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		in := "" // the field, or a list or map with the value somewhere in it
@@ -57,6 +66,43 @@ func explain(err error) error {
 		return errTime
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: ")) //nolint:err113 // for people
+}
+
+// expected maps parts of the decoder's errors about syntax to what the position must have. The decoder has no type for them.
+var expected = []struct{ part, form string }{
+	{"looking for beginning of value", "a value"},
+	{"looking for beginning of object key string", "a name in double quotes"},
+	{"after object key:value pair", "a comma or }"},
+	{"after object key", "a colon"},
+	{"after array element", "a comma or ]"},
+	{"in string literal", "a text without line breaks and control characters"},
+	{"in string escape code", `one of "\/bfnrtu after a backslash`},
+	{"hexadecimal character escape", "four hexadecimal digits after \\u"},
+	{"numeric literal", "a digit"},
+	{"in literal", "true, false, null or a text in double quotes"},
+}
+
+// explainSyntax names the position of an error, what must be there, and the character that is there.
+func explainSyntax(raw []byte, err *json.SyntaxError) error {
+	at := min(max(int(err.Offset)-1, 0), len(raw)) // the offset is behind the character
+	for _, e := range expected {
+		if strings.Contains(err.Error(), e.part) {
+			found, _ := utf8.DecodeRune(raw[at:])
+			return fmt.Errorf("%s: expected %s, found %q", position(raw, at), e.form, string(found))
+		}
+	}
+	return fmt.Errorf("%s: %w", position(raw, at), err)
+}
+
+// position returns the place of a byte in a text as editors show it: from 1, in characters. A text of one line has no line
+// number, because it may be a line of a larger file.
+func position(raw []byte, at int) string {
+	line := bytes.Count(raw[:at], []byte("\n")) + 1
+	column := utf8.RuneCount(raw[bytes.LastIndexByte(raw[:at], '\n')+1:at]) + 1
+	if bytes.IndexByte(bytes.TrimSpace(raw), '\n') < 0 {
+		return fmt.Sprintf("column %d", column)
+	}
+	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
 // form returns the form of the JSON values that a type of Go accepts.

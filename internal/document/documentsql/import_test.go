@@ -165,8 +165,9 @@ const (
 
 // refused are lines that an import refuses. Each follows a valid line, which must not be written either.
 var refused = []struct{ name, line, code, detail string }{
-	{"no JSON", `hello`, "import_invalid", "Line 2: invalid character"},
-	{"half a line", `{"entity":"user"`, "import_invalid", "Line 2: unexpected EOF"},
+	{"no JSON", `hello`, "import_invalid", `Line 2: column 1: expected a value, found "h".`},
+	{"half a line", `{"entity":"user"`, "import_invalid", "Line 2: column 17: the JSON is incomplete."},
+	{"too long", strings.Repeat(" ", 1<<20) + roleLine, "import_invalid", "Line 2: the line has more than 1048576 bytes."},
 	{"two values", `{} {}`, "import_invalid", "more than one value"},
 	{"a bracket too many", roleLine[:len(roleLine)-1] + "]", "import_invalid", "Line 2: there is more than one value"},
 	{"no object", `[]`, "import_invalid", "Line 2: an object is expected, not array."},

@@ -371,7 +371,9 @@ func TestHistory_refuses(t *testing.T) {
 	}
 	today := db.Now().UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct{ line, want string }{
-		"no JSON":               {`{`, "unexpected EOF"},
+		"half a line":           {`{"id":`, "Line 2: column 7: the JSON is incomplete."},
+		"no JSON":               {`{"id":x}`, `Line 2: column 7: expected a value, found "x".`},
+		"too long":              {strings.Repeat(" ", 1<<20) + ok, "Line 2: the line has more than 1048576 bytes."},
 		"unknown field":         {with(`"kind"`, `"tip":1,"kind"`), `Line 2: unknown field "tip"`},
 		"no object":             {`[]`, "Line 2: an object is expected, not array"},
 		"text for a number":     {with(`130000`, `"130000"`), "Line 2: a whole number is expected in totalPrice, not string"},
