@@ -27,6 +27,7 @@ import (
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/authz/authzsql"
 	"comanda/internal/catalog"
+	"comanda/internal/fault"
 	"comanda/internal/httpapi"
 	"comanda/internal/limit"
 	"comanda/internal/mailing"
@@ -204,7 +205,7 @@ func validateDemoPassword() error {
 	for _, r := range authz.Delivered() {
 		name := demoUsername(r.Name)
 		if err := account.CheckPassword(password, true, demoAddress(name), name); err != nil {
-			return fmt.Errorf("configuration: COMANDA_DEMO_PASSWORD: %w", err)
+			return fmt.Errorf("configuration: COMANDA_DEMO_PASSWORD: %s", fault.PublicText(err))
 		}
 	}
 	return nil

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 
 	"comanda/internal/event/rabbit"
+	"comanda/internal/httpapi"
 	"comanda/internal/redisdb"
 	"comanda/internal/sqldb"
 )
@@ -41,13 +43,32 @@ func (c Config) validateAddresses() error {
 func checkListen(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return err
+		return fmt.Errorf("%q is not an address with a port, such as 127.0.0.1:8080", address)
 	}
 	// The error of listening does not show the address. A port may be a name such as http; no network is asked for it.
 	if _, err := net.DefaultResolver.LookupPort(context.Background(), "tcp", port); err != nil {
 		return fmt.Errorf("%q has no port from 0 to 65535", address)
 	}
 	return nil
+}
+
+// listenError names the setting of an address on which the process cannot listen, and says what to do.
+func listenError(setting string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s: %w; stop the program that uses it, or set another address", setting, err)
+	}
+	return fmt.Errorf("%s: %w; set another address", setting, err)
+}
+
+// publicServer is the HTTP server as a service whose errors name the setting.
+type publicServer struct{ *httpapi.Server }
+
+// Start listens and serves.
+func (s publicServer) Start(ctx context.Context) error {
+	return listenError("COMANDA_LISTEN", s.Server.Start(ctx))
 }
 
 // checkLoopback is checkListen for a service without a password.

@@ -129,7 +129,7 @@ func TestLoadConfig_addresses(t *testing.T) {
 		"COMANDA_LISTEN=127.0.0.1:99999":                                      `"127.0.0.1:99999" has no port from 0 to 65535`,
 		"COMANDA_DEBUG_LISTEN=127.0.0.1:99999":                                `"127.0.0.1:99999" has no port from 0 to 65535`,
 		"COMANDA_DEBUG_LISTEN=0.0.0.0:6060":                                   `"0.0.0.0:6060" is not a loopback address`,
-		"COMANDA_REDIS_LISTEN=6380":                                           "missing port in address",
+		"COMANDA_REDIS_LISTEN=6380":                                           `"6380" is not an address with a port, such as 127.0.0.1:8080`,
 		"COMANDA_REDIS_LISTEN=0.0.0.0:6380":                                   `"0.0.0.0:6380" is not a loopback address`,
 		"COMANDA_REDIS_LISTEN=localhost:99999":                                `"localhost:99999" has no port from 0 to 65535`,
 		"COMANDA_REDIS_URL=localhost:6379":                                    "must begin with redis:// or rediss://",

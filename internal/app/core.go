@@ -59,9 +59,9 @@ import (
 // database in it contains password hashes and keys.
 func OpenDatabase(ctx context.Context, c Config) (*sqldb.DB, error) {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+		return nil, fmt.Errorf("COMANDA_DATA_DIR: %w; name a folder that this user may write to", err)
 	}
-	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+	return c.openDatabase(ctx)
 }
 
 // OpenExisting opens the configured database, which must exist, and creates neither a file nor the data folder.
@@ -69,7 +69,19 @@ func OpenExisting(ctx context.Context, c Config) (*sqldb.DB, error) {
 	if err := c.checkDatabase(); err != nil {
 		return nil, err
 	}
-	return sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+	return c.openDatabase(ctx)
+}
+
+// openDatabase says in errors what to do. Package sqldb does not know the names of settings.
+func (c Config) openDatabase(ctx context.Context) (*sqldb.DB, error) {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: c.DatabaseURL})
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%w; this user must be able to write to the file and its folder", err)
+	case errors.Is(err, sqldb.ErrUnavailable):
+		return nil, fmt.Errorf("%w; check COMANDA_DATABASE_URL", err)
+	}
+	return db, err
 }
 
 // checkDatabase returns an error if the configured SQLite file does not exist. Commands create none: in a misspelt

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -156,6 +157,9 @@ func start(ctx context.Context, c Config, o ServeOptions, log *slog.Logger) (_ *
 		return nil, err
 	}
 	redis, err := redisdb.Open(ctx, rc)
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "listen" && op.Net == "tcp" {
+		return nil, listenError("COMANDA_REDIS_LISTEN", op)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +279,7 @@ func (p *process) services(
 	}
 	p.schema.watch(p.server)
 	// The server starts last and stops first, so that no request finds a stopped loop.
-	return append(services, p.server), nil
+	return append(services, publicServer{p.server}), nil
 }
 
 // wakeSyncer runs the admission cache's loops at once when Redis is back or was replaced.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net"
@@ -179,7 +178,7 @@ type debugServer struct {
 func (d *debugServer) Start(ctx context.Context) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen)
 	if err != nil {
-		return fmt.Errorf("debug: %w", err)
+		return listenError("COMANDA_DEBUG_LISTEN", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -143,7 +143,7 @@ func (s *Server) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.conf.Listen)
 	if err != nil {
-		return fmt.Errorf("httpapi: listen: %w", err)
+		return fmt.Errorf("httpapi: %w", err)
 	}
 	// From here on routes are read without locks.
 	s.api.sealed = true

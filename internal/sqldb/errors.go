@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -41,11 +42,34 @@ func translate(name string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = connectError{err}
+	}
 	if neutral := classify(err); neutral != nil {
 		return fmt.Errorf("sqldb: %s: %w: %w", name, neutral, err)
 	}
 	return fmt.Errorf("sqldb: %s: %w", name, err)
 }
+
+// connectError is a pgconn.ConnectError whose text has one line and each reason once. The driver tries each address with and
+// without TLS, and has one line for each attempt.
+type connectError struct{ error }
+
+func (e connectError) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.error.Error()) {
+		line = strings.TrimSpace(line)
+		// The second attempt may name the reason without the words before it.
+		if !slices.ContainsFunc(lines, func(earlier string) bool { return strings.HasSuffix(earlier, line) }) {
+			lines = append(lines, line)
+		}
+	}
+	// The first line is the beginning of the sentence; with one attempt it has the reason, too.
+	return strings.TrimSpace(lines[0] + " " + strings.Join(lines[1:], "; "))
+}
+
+// Unwrap returns the error of the driver.
+func (e connectError) Unwrap() error { return e.error }
 
 // classify returns the error of this package for a driver's error, or nil if there is none. If the caller's
 // context was cancelled, the database has not failed. If its deadline passed, the database did not answer in
@@ -94,6 +118,12 @@ func classifyPostgres(code string) error {
 		return ErrUnavailable
 	}
 	return nil
+}
+
+// readOnly reports whether SQLite may not write to a file or its folder.
+func readOnly(err error) bool {
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	return ok && lite.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
 // classifySQLite maps result codes, https://sqlite.org/rescode.html. Constraint errors are distinguished by the

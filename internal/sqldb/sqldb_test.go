@@ -356,6 +356,22 @@ func TestOpen_refused_connection(t *testing.T) {
 	}
 }
 
+// The driver tries a server with and without TLS. The reason of both attempts is in the error once, in one line, and the
+// password is not.
+func TestOpen_reason_once(t *testing.T) {
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: "postgres://u:hunter2@" + testenv.FreeAddr(t) + "/d"})
+	if err == nil {
+		db.Close()
+		t.Fatal("a server that does not run is opened")
+	}
+	if text := err.Error(); strings.Count(text, "refused") != 1 || strings.Contains(text, "\n") || strings.Contains(text, "hunter2") {
+		t.Errorf("the error is %q, want the reason once, in one line, without the password", text)
+	}
+	if !errors.Is(err, sqldb.ErrUnavailable) {
+		t.Errorf("the error is %v, want ErrUnavailable", err)
+	}
+}
+
 // A connection lost between two rows is ErrUnavailable, wherever the rows are read.
 func TestRows_connection_lost(t *testing.T) {
 	db := sqldbtest.Postgres(t)

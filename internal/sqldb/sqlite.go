@@ -90,6 +90,9 @@ func openSQLite(ctx context.Context, path string, readers int) (*liteDB, error) 
 	conn, err := writer.Conn(ctx)
 	if err != nil {
 		_ = writer.Close()
+		if readOnly(err) {
+			return nil, fmt.Errorf("sqldb: open %s: %w: %w", path, fs.ErrPermission, err)
+		}
 		return nil, translate("open "+path, err)
 	}
 	// query_only makes statements that write fail on a reader's connection, because they would bypass the turn.
