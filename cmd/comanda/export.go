@@ -183,9 +183,12 @@ func (c *cli) backup() *cobra.Command {
 			"docs/backup.md.",
 		RunE: c.withSystem(func(cmd *cobra.Command, s *system.Service) (result, error) {
 			file := cmd.Flags().Arg(0)
-			return result{value: map[string]string{"file": file}, text: func(w io.Writer) {
-				fmt.Fprintln(w, "written to", file)
-			}}, s.Backup(cmd.Context(), file)
+			return writtenTo(file), s.Backup(cmd.Context(), file)
 		}),
 	}
+}
+
+// writtenTo is the result of a command that has written a file.
+func writtenTo(file string) result {
+	return result{value: map[string]string{"file": file}, text: func(w io.Writer) { fmt.Fprintln(w, "written to", file) }}
 }

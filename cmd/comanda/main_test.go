@@ -68,6 +68,26 @@ func TestImport_names_the_position(t *testing.T) {
 	}
 }
 
+// A command that writes a file names it.
+func TestExport_names_the_file(t *testing.T) {
+	dir := t.TempDir()
+	run := commandsIn(dir)
+	testenv.NoError(t, run("demo load"))
+	menu, backup := filepath.Join(dir, "menu.csv"), filepath.Join(dir, "backup.db")
+	for command, file := range map[string]string{"menu export --branch 1 --output " + menu: menu, "backup " + backup: backup} {
+		var out strings.Builder
+		root := newRoot()
+		root.SetOut(&out)
+		root.SetArgs(append(strings.Fields(command), "--data-dir", dir))
+		if err := root.Execute(); err != nil || out.String() != "written to "+file+"\n" {
+			t.Errorf("%s: error %v, output %q", command, err, out.String())
+		}
+		if err := run(command); err == nil || !strings.Contains(err.Error(), "exists") {
+			t.Errorf("%s again: error %v, want one about the existing file", command, err)
+		}
+	}
+}
+
 // A replay of one event that is no dead letter fails. A replay of all succeeds, even of none.
 func TestOutbox_replay_of_none(t *testing.T) {
 	run := commandsIn(t.TempDir())

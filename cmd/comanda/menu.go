@@ -126,7 +126,10 @@ func (c *cli) menuExport() *cobra.Command {
 				return result{}, err
 			}
 			_, err = exportTo(file, cmd.OutOrStdout(), func(to io.Writer) (int, error) { return to.Write(raw) })
-			return result{}, err
+			if err != nil || file == "" {
+				return result{}, err
+			}
+			return writtenTo(file), nil
 		}),
 	}
 	cmd.Flags().Int64Var(&branch, "branch", 0, "branch")

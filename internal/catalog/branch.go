@@ -79,7 +79,7 @@ func NewBranch(b Branch) (Branch, error) {
 	}
 	// The first locale is the fallback of every text, so there must be one.
 	if len(b.Locales) == 0 || slices.ContainsFunc(b.Locales, func(l Locale) bool { return !l.Valid() }) {
-		return Branch{}, invalid("A branch needs one or more of the locales %v.", locales)
+		return Branch{}, invalid("A branch needs one or more of the locales %s.", localeList())
 	}
 	if b.AutoClose < MinAutoClose || b.AutoClose > MaxAutoClose {
 		return Branch{}, invalid("Visits close after %v to %v, not after %v.", MinAutoClose, MaxAutoClose, b.AutoClose)
@@ -129,7 +129,7 @@ func (t Texts) Check(what string, limit int) error {
 	}
 	for l, s := range t {
 		if !l.Valid() {
-			return invalid("%s has a text in %q. The supported locales are %v.", what, string(l), locales)
+			return invalid("%s has a text in %q. The supported locales are %s.", what, string(l), localeList())
 		}
 		if n := utf8.RuneCountInString(s); n == 0 || n > limit || !utf8.ValidString(s) {
 			return invalid("%s has a text in %q that does not have 1 to %d characters.", what, string(l), limit)

@@ -64,6 +64,10 @@ func TestTexts_Check(t *testing.T) {
 			t.Errorf("Check with %s: error %v, want Invalid", name, err)
 		}
 	}
+	want := `A dish has a text in "xx". The supported locales are vi, zh-TW, en, ja, th, de.`
+	if got := fault.PublicText(Texts{"xx": "Pho"}.Check("A dish", 3)); got != want {
+		t.Errorf("Check of an unknown locale: %q, want %q", got, want)
+	}
 }
 
 func TestEntry_Check(t *testing.T) {

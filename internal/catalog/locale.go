@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/language"
 
 	"comanda/internal/fault"
 	"comanda/internal/money"
+	"comanda/internal/seq"
 	"comanda/internal/text"
 )
 
@@ -28,6 +30,11 @@ const (
 )
 
 var locales = []Locale{Vietnamese, Chinese, English, Japanese, Thai, German}
+
+// localeList returns the supported locales for an error.
+func localeList() string {
+	return strings.Join(seq.Map(locales, func(l Locale) string { return string(l) }), ", ")
+}
 
 // Valid reports whether the locale is supported.
 func (l Locale) Valid() bool { return slices.Contains(locales, l) }

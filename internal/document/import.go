@@ -228,7 +228,7 @@ func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Recor
 	found := make([]conflict, len(batch))
 	for i, r := range batch {
 		if _, ok := exists[r.ID]; ok {
-			found[i] = conflict{e.Name + " " + r.ID + " is there already", true}
+			found[i] = conflict{e.Name + " " + r.ID + " already exists", true}
 		}
 	}
 	for _, x := range e.Indexes {

@@ -119,7 +119,7 @@ func (c *Cell) parse(f Field, raw json.RawMessage) (err error) {
 			return errNUL
 		}
 		if len(f.OneOf) > 0 && !slices.Contains(f.OneOf, s) {
-			return fmt.Errorf("%q is none of %v", s, f.OneOf)
+			return fmt.Errorf("%q is none of %s", s, strings.Join(f.OneOf, ", "))
 		}
 		if s, err = f.Typed.Clean(strings.TrimSpace(s)); err != nil {
 			return err

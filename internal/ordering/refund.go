@@ -61,7 +61,8 @@ const MaxReference = 100
 func (c *Refund) checkReference() (err error) {
 	c.Reference, err = text.Line.Clean(c.Reference)
 	if err != nil || c.ByHand != (c.Reference != "") || !lengthWithin(c.Reference, 0, MaxReference) {
-		return invalidField("reference", "A refund by hand, and no other, has a reference of 1 to 100 characters on one line.")
+		return invalidField("reference",
+			"A refund by hand needs a reference of 1 to 100 characters on one line. Other refunds have none.")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (db *DB) Backup(ctx context.Context, file string) error {
 	}
 	switch err := createPrivate(file); { // SQLite writes into an empty file and keeps its mode
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("sqldb: backup: %s is there already", file)
+		return fmt.Errorf("sqldb: backup: %s already exists", file)
 	case err != nil:
 		return fmt.Errorf("sqldb: backup: %w", err)
 	}

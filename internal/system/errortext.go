@@ -25,7 +25,24 @@ func ErrorText(err error) string {
 			return what + " is unavailable" + strings.Join(strings.Fields(cause), " ")
 		}
 	}
-	return withoutPackages(err.Error())
+	return withoutPackages(refusalText(err))
+}
+
+// refusalText returns the text of an error. The detail of a refusal is a whole sentence, which its cause would only repeat:
+// of the cause it has the sentences about further fields.
+func refusalText(err error) string {
+	text := err.Error()
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Err == nil || f.Detail == "" || f.Kind == fault.Internal || f.Kind == fault.Unavailable {
+		return text
+	}
+	sentences := []string{strings.TrimSuffix(text, ": "+f.Err.Error())}
+	for i, field := range fault.FieldsOf(f.Err) {
+		if i > 0 { // the detail is about the first one
+			sentences = append(sentences, field.Sentence())
+		}
+	}
+	return strings.Join(sentences, " ")
 }
 
 // packages are the packages of this module whose errors begin with their name, as Go's convention is. They help in the log,

@@ -21,6 +21,9 @@ import (
 // Operators read the cause of an outage in one line, without the sentence for guests, and no names of packages.
 func TestErrorText(t *testing.T) {
 	cause := errors.New("failed to connect:\n\tdial tcp 127.0.0.1:1: connection refused")
+	var problems fault.Problems
+	problems.Addf("seats", "range", "must be at least %d", 1)
+	problems.Addf("name", "missing", "must be given")
 	for want, err := range map[string]error{
 		"the database is unavailable: failed to connect: dial tcp 127.0.0.1:1: connection refused": fmt.Errorf(
 			"sqldb: now_select: %w: %w", sqldb.ErrUnavailable, cause),
@@ -35,6 +38,8 @@ func TestErrorText(t *testing.T) {
 		"configuration: COMANDA_LISTEN: missing port in address":  errors.New("configuration: COMANDA_LISTEN: missing port in address"),
 		"configuration: COMANDA_X: is no network":                 errors.New("configuration: COMANDA_X: httpapi: is no network"),
 		"no_branch: Branch not found.":                            fault.New(fault.NotFound, "no_branch", "Branch not found."),
+		`invalid: "Mars" is not a time zone.`:                     fault.New(fault.Invalid, "", `"Mars" is not a time zone.`).Because(cause),
+		"invalid: seats must be at least 1. name must be given.":  problems.Err(),
 	} {
 		testenv.Equal(t, want, ErrorText(err))
 	}
