@@ -32,7 +32,7 @@ var (
 	ErrTooManyGroups = fault.Newf(fault.Conflict, "option_group_limit",
 		"At most %d option groups can be stored.", MaxGroups)
 	ErrTooManyOptions     = fault.Newf(fault.Conflict, "option_limit", "A group has at most %d options.", MaxChoices)
-	errOptionDishRequired = invalidIn("dishId", "An option of a combo stands for a dish.")
+	errOptionDishRequired = invalidIn("dishId", "An option of a combo needs a dish.")
 	errOptionDishOnly     = invalidIn("dishId", "Only the options of a combo stand for a dish.")
 )
 

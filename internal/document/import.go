@@ -216,7 +216,7 @@ func (p *importPass) findConflicts(ctx context.Context, e *Entity, batch []Recor
 	for i, r := range batch {
 		ids[i] = r.ID
 		if _, twice := p.ids[Ref{e, r.ID}]; twice {
-			return nil, refuseLine(r.line, fmt.Errorf("%s %s stands in the file twice", e.Name, r.ID))
+			return nil, refuseLine(r.line, fmt.Errorf("%s %s is in the file twice", e.Name, r.ID))
 		}
 		p.ids[Ref{e, r.ID}] = true
 	}

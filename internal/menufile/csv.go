@@ -40,7 +40,7 @@ func readCSV(raw []byte, r *report) []sheetRow {
 			if at, ok := errors.AsType[*csv.ParseError](err); ok {
 				number = at.StartLine - inside
 			}
-			r.addf(number, "", Quotes, "A quotation mark is not closed, or stands inside a cell. Write it twice, as in \"\"\".")
+			r.addf(number, "", Quotes, "A quotation mark is not closed, or is inside a cell. Write it twice, as in \"\"\".")
 			return nil
 		}
 		line, _ := from.FieldPos(0)

@@ -115,8 +115,8 @@ func (e *End) decide(b *Batch) Result {
 	}
 	b.transition(o.HoldID, stock.Held, stock.Released, string(e.Reason))
 	o.setCanceled(e.Reason, b.Now)
-	// The report's own attempt comes before the others, or it would be a repeated report about a canceled attempt. If there
-	// is no attempt and no room for one, the report is not stored.
+	// The report is decided before the other attempts are canceled, or it would be a repeated report about a canceled
+	// attempt. A report without an attempt is not stored if the order already has payment.MaxAttempts.
 	if e.Report != nil {
 		e.Report.decide(b)
 	}

@@ -70,8 +70,8 @@ var (
 	ErrVoucherMissing  = fault.New(fault.NotFound, "voucher_not_found", "Voucher not found.")
 	ErrVoucherLimit    = fault.Newf(fault.Conflict, "voucher_limit", "A branch has at most %d vouchers.", MaxVouchers)
 	ErrVoucherUses     = fault.New(fault.Conflict, "voucher_uses", "More orders than that already use this voucher.")
-	errVoucherDiscount = fault.New(fault.Invalid, "discount_unknown", "Choose a discount of the branch that has a value.").
-				With("field", "discount")
+	errVoucherDiscount = fault.New(fault.Invalid, "discount_unknown",
+		"Choose a discount of this branch with a fixed percentage or amount.").With("field", "discount")
 	errVoucherPast = fault.New(fault.Invalid, "voucher_until_past", "The last day of a voucher must not be in the past.").
 			With("field", "until")
 )

@@ -211,7 +211,7 @@ var refused = []struct{ name, line, code, detail string }{
 	{"more of a dish than a cart holds", itemStart + fmt.Sprintf(`"5","quantity":%d,"price":1}}`, cart.MaxQuantity+1), "import_invalid", "quantity: 21 is not between"},
 	{"dearer than a menu can be", itemStart + fmt.Sprintf(`"5","quantity":1,"price":%d}}`, catalog.MaxPrice+1), "import_invalid", "price: 1000000001 is not between"},
 	{"a gift", itemStart + `"5","quantity":1,"price":-1}}`, "import_invalid", "price: -1 is not between"},
-	{"twice in the file", roleLine, "import_invalid", "role 50 stands in the file twice"},
+	{"twice in the file", roleLine, "import_invalid", "role 50 is in the file twice"},
 	{"value twice in the file", strings.ReplaceAll(roleLine, "50", "52"), "import_invalid", "the name is that of line 1 too"},
 	{"before what it refers to", userStart + `}}` + "\n" + strings.ReplaceAll(roleLine, "50", "52"), "import_invalid", "role must come before user"},
 	{"id taken", strings.ReplaceAll(userStart, `"70"`, `"3"`) + `}}`, "import_conflict", "user 3 already exists"},

@@ -86,7 +86,7 @@ func (s *state) str() (raw []byte, escaped, ok bool) {
 			escaped = true
 			s.pos++ // an escaped byte does not end the string; unescape validates it
 		case c < ' ':
-			return nil, false, s.syntax("a control character stands in a string")
+			return nil, false, s.syntax("there is a control character in a string")
 		case c >= utf8.RuneSelf:
 			ascii = false
 		}
