@@ -43,6 +43,13 @@ test('accessibility: menu and cart', async ({ page, server }) => {
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await server.quota('11', 0)
   await at(page, server, '/shop/cart', 'Your cart')
+  await page.getByRole('button', { name: 'Empty cart' }).click()
+  await checkAccessibility(page, 'the question before the cart is emptied')
+  await page.getByRole('button', { name: 'Keep everything' }).click()
+  await expect(page.getByText('Bun cha')).toBeVisible()
+  await page.getByRole('button', { name: 'Empty cart' }).click()
+  await page.getByRole('button', { name: 'Yes, empty it' }).click()
+  await expect(page.getByText('Your cart is empty.')).toBeVisible()
 })
 
 test('accessibility: checkout, orders and account', async ({ page, server }) => {
