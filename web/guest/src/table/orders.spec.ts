@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { Fault } from '@shared/api/fault'
 
 import type { ListedOrder } from '../api/dto'
-import { paidOf, sharesOf, useTableOrders } from './orders'
+import { hasRefunds, paidOf, sharesOf, useTableOrders } from './orders'
 
 const { answers, seat } = vi.hoisted(() => ({ answers: [] as Promise<unknown>[], seat: vi.fn() }))
 vi.mock('../api/public', () => ({ ordersOfVisit: () => answers.shift() }))
@@ -44,4 +44,5 @@ test('the phones of a table see the amounts that each has paid, that of this pho
   ])
   expect(sharesOf([order(2, 'PAID', 11)])).toEqual([])
   expect(paidOf(all)).toBe(27)
+  expect([all, all.slice(0, 2), all.slice(2, 3), all.slice(4)].map(hasRefunds)).toEqual([true, false, true, true])
 })

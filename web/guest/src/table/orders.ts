@@ -39,6 +39,11 @@ export function paidOf(orders: readonly ListedOrder[]): number {
   return orders.reduce((sum, o) => (o.paymentStatus === 'PAID' ? sum + o.totalPrice - o.refunded : sum), 0)
 }
 
+/** Whether money of orders was paid back or will be, so that paidOf is less than their totals. */
+export function hasRefunds(orders: readonly ListedOrder[]): boolean {
+  return orders.some((o) => o.refunded > 0 || o.paymentStatus.startsWith('REFUND'))
+}
+
 /** The amounts that the phones of a table have paid, the own one first; empty at a table with one phone. */
 export function sharesOf(orders: readonly ListedOrder[]): { phone: number; mine: boolean; paid: number }[] {
   const shares = new Map<number, { phone: number; mine: boolean; paid: number }>()
