@@ -112,12 +112,13 @@ test('tickets: charts show the whole time, tables every phase', () => {
 test('payments: paid amounts are summed by payment method', () => {
   const attempt = (method: string, state: string, amount: number) => ({ method, state, amount, number: 1 })
   const s = reportFigures.payments({
-    ...head, attempts: [attempt('COUNTER', 'PAID', 100), attempt('COUNTER', 'PAID', 50), attempt('VNPAY', 'FAILED', 70)],
+    ...head, attempts: [attempt('COUNTER', 'PAID', 100), attempt('COUNTER', 'PAID', 50), attempt('VNPAY', 'FAILED', 70), attempt('COUNTER', 'CREATED', 30)],
     failures: [{ method: 'VNPAY', code: '24', result: 'CANCELED', number: 2 }], refunds: [],
     totals: { captured: 150, done: 0, kept: 150, refunded: 0, returned: 0 },
   })
   wantWhole(s)
   expect(s.figures[0]?.chart).toMatchObject({ names: ['Counter'], series: [{ values: [150] }] })
+  expect(s.figures[0]?.rows.at(-1)).toEqual(['Counter', 'Not paid yet', 1, 30])
   expect(s.figures[1]?.chart).toMatchObject({ names: ['VNPay 24'], series: [{ values: [2] }] })
 })
 
