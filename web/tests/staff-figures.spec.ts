@@ -33,7 +33,7 @@ async function typePin(page: Page, pin: string): Promise<void> {
 async function leave(page: Page): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show or hide navigation' })
   if ((await drawer.getAttribute('aria-expanded')) === 'false') await drawer.click()
-  await page.getByText('Log out').click()
+  await page.getByRole('button', { name: 'Log out', exact: true }).click()
   await expect(page).toHaveURL(/login/)
 }
 

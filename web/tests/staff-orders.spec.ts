@@ -19,7 +19,7 @@ test('the address of a delivery is shown to couriers but not to cooks', async ({
   await expect(page.getByText(lan.address)).toBeVisible()
   expect(await page.getByText('Gate code 4711').innerText()).toBe(note)
   await checkAccessibility(page, 'a delivery')
-  await page.getByText('Log out').click()
+  await page.getByRole('button', { name: 'Log out', exact: true }).click()
 
   await enter(page, server, 'kitchen', 'board')
   await expect(ticket).toContainText('Delivery')
