@@ -289,6 +289,7 @@ test('the board shows a lost connection and recovers by itself', async ({ page, 
   await enter(page, server, 'kitchen', 'board')
   const first = await order(server, 'A1', 'SANDBOX')
   await expect(page.getByRole('article', { name: first.number })).toBeVisible()
+  await checkAccessibility(page, 'a ticket') // loads the texts of all languages, which cannot be loaded without a server
   await server.stop()
   await expect(page.getByRole('alert').filter({ hasText: 'No connection' })).toBeVisible()
   await checkAccessibility(page, 'no connection')

@@ -94,5 +94,5 @@ test('a manager reads the taxes and finds nothing to press that only an owner ma
   await expect(page.getByRole('listbox')).toHaveCount(0)
   await checkAccessibility(page, 'taxes of a manager')
   await page.goto(`${server.url}/console/vouchers`)
-  await expect(page.getByText('An owner can add one under Taxes and charges.')).toBeVisible()
+  await expect(page.getByText('An owner can add a discount under Taxes and charges.')).toBeVisible()
 })
