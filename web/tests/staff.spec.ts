@@ -295,7 +295,6 @@ test('the board shows a lost connection and recovers by itself', async ({ page, 
   await checkAccessibility(page, 'no connection')
   await expect(page.getByRole('article', { name: first.number })).toBeVisible()
   await server.start()
-  const second = await order(server, 'A2', 'SANDBOX')
-  await expect(page.getByRole('article', { name: second.number })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByRole('article', { name: (await order(server, 'A2', 'SANDBOX')).number })).toBeVisible({ timeout: 20_000 })
   await expect(page.getByRole('alert').filter({ hasText: 'No connection' })).toHaveCount(0)
 })
