@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"comanda/internal/seq"
 )
 
 // The checks of a command line. Their errors say what is wrong, and show a correct line or the command that lists what is
@@ -50,7 +52,8 @@ func tooMany(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes one argument, not %d: %s", nameOf(cmd), len(args), usage(cmd))
 }
 
-// requireFlags returns an error that names all missing flags. Cobra checks them after the arguments.
+// requireFlags returns an error that names all missing flags. It runs with the check of the arguments, because cobra checks
+// flags only after it, in words of its own.
 func requireFlags(cmd *cobra.Command) error {
 	var missing []string
 	for _, f := range requiredFlags(cmd) {
@@ -93,12 +96,13 @@ func nameOf(cmd *cobra.Command) string {
 // maxCommandTypos is the largest edit distance at which a command is suggested for another.
 const maxCommandTypos = 2
 
-// unknownCommand returns the error about a command that a group does not have. It suggests the nearest one.
+// unknownCommand returns the error about a command that a group does not have. It suggests those with similar names.
 func unknownCommand(group *cobra.Command, name string) error {
 	typed := strings.TrimPrefix(group.CommandPath()+" "+name, group.Root().Name()+" ")
 	group.SuggestionsMinimumDistance = maxCommandTypos
 	if near := group.SuggestionsFor(name); len(near) > 0 {
-		return fmt.Errorf("unknown command %q; did you mean %s %s?", typed, group.CommandPath(), near[0])
+		again := seq.Map(near, func(n string) string { return group.CommandPath() + " " + n })
+		return fmt.Errorf("unknown command %q; did you mean %s?", typed, strings.Join(again, " or "))
 	}
 	return fmt.Errorf("unknown command %q; %s --help lists the commands", typed, group.CommandPath())
 }

@@ -65,7 +65,7 @@ func (t Texts) In(preferred ...Locale) string {
 }
 
 // Encode returns the texts in these locales as JSON, sorted by locale; empty for none. Encoding a map would take several
-// times as long.
+// times as long. Stored names of ordered dishes are found by this text, so its escapes are those of encoding/json.
 func (t Texts) Encode(locales ...Locale) string {
 	var b []byte
 	for _, l := range slices.Compact(slices.Sorted(slices.Values(locales))) {

@@ -32,8 +32,8 @@ func EncodeOptionLines(lines []OptionLine) string {
 	return string(appendOptionLines(make([]byte, 0, 256*len(lines)), lines))
 }
 
-// appendOptionLines appends the JSON form of lines. encoding/json takes six times as long, most of it for the maps of
-// names, and this is done for each line of each order.
+// appendOptionLines appends the JSON form of lines. encoding/json takes three times as long, most of it for the maps
+// of names, and this is done for each line of each order.
 func appendOptionLines(b []byte, lines []OptionLine) []byte {
 	id := func(name string, id int64) {
 		b = append(strconv.AppendInt(append(append(b, name...), '"'), id, 10), '"')

@@ -3,8 +3,8 @@ package text
 import "unicode/utf8"
 
 // AppendJSON appends s to b as a string of JSON. It escapes only what JSON requires (RFC 8259, section 7), and replaces
-// invalid UTF-8 by U+FFFD. encoding/json also escapes what HTML would interpret, and takes several times as long for a short
-// string.
+// invalid UTF-8 by U+FFFD. encoding/json also escapes what HTML would interpret, and allocates each
+// text.
 func AppendJSON(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0

@@ -50,14 +50,16 @@ func (l *Ledger) Owner(ctx context.Context, attempt string) (order string, branc
 	return o.OrderID, o.Branch, true, nil
 }
 
-// rememberOwners stores the owners of the attempts of committed commands at remote gateways.
+// rememberOwners stores the owners of the attempts of committed commands at remote gateways, unless an earlier command of
+// the order has.
 func (l *Ledger) rememberOwners(results []ordering.Result) {
+	now := l.now()
 	for i := range results {
 		o := &results[i].Order
 		if results[i].Err != nil || o.PaymentRef == "" {
 			continue
 		}
-		if _, known := l.knownOwners.Get(o.PaymentRef, l.now()); !known {
+		if _, known := l.knownOwners.Get(o.PaymentRef, now); !known {
 			l.knownOwners.Put(o.PaymentRef, owner{OrderID: o.ID, Branch: o.Scope.Branch})
 		}
 	}

@@ -60,7 +60,7 @@ export function paidBack(o: Pick<Order, 'refunds'>): number {
 }
 
 /** The state of an attempt as text. At the counter nothing has started before the guest pays. */
-export function attemptText(a: Pick<Attempt, 'state' | 'method'>): string {
+export function attemptText(a: { state: string; method: string }): string {
   return t(a.method === 'COUNTER' && a.state === 'CREATED' ? 'board.pay_UNPAID' : `orders.attempt_${a.state}`)
 }
 

@@ -1,4 +1,5 @@
 import type { components } from '@shared/api/schema'
+import { attemptText } from '../orders/order'
 import { moment, percent, t, hasText } from '../shell/i18n'
 import { dayText, hourText, weekdayText, type Cell, type Column, type Kind, type Shown, type Tile } from './figure'
 import { dates, type Span } from './span'
@@ -162,9 +163,6 @@ export function tickets(r: Schemas['ReportTicketsView'], span: Span): Shown {
 }
 
 const reasonText = (r: string) => word(`reports.reason_${r}`, r)
-// At the counter nothing has started before the guest pays, see attemptText of orders/order.ts.
-const attemptText = (method: string, state: string) =>
-  method === 'COUNTER' && state === 'CREATED' ? t('board.pay_UNPAID') : word(`orders.attempt_${state}`, state)
 const refundText = (s: string) => word(`orders.refund_${s}`, s)
 
 /** Sums values by name, in the order in which the names first appear. */
@@ -190,7 +188,7 @@ export function payments(r: Schemas['ReportPaymentsView']): Shown {
           series: [{ name: t('reports.captured'), values: paid.map(([, sum]) => sum) }],
         },
         columns: [column('method', 'text'), column('state', 'text'), column('number'), column('amount', 'money')],
-        rows: r.attempts.map((a) => [methodText(a.method), attemptText(a.method, a.state), a.number, a.amount]),
+        rows: r.attempts.map((a) => [methodText(a.method), attemptText(a), a.number, a.amount]),
       },
       {
         title: t('reports.payments_failures'),
