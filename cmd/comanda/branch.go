@@ -140,7 +140,7 @@ func (c *cli) setBranch() *cobra.Command {
 	var open, sharedCart bool
 	var hoursFile, country, currency, timezone, mailFrom string
 	cmd := &cobra.Command{
-		Use: "set ID", Short: "Change a branch", Args: oneArgument(branchID),
+		Use: "set ID", Short: "Change a branch", Args: withFlags(oneArgument(branchID)),
 		Example: "  comanda branch set 1 --name \"Quán Hoa 2\" --open true\n" +
 			"  comanda branch set 1 --hours hours.json",
 		Long: "Changes only the settings that you pass. A file of opening hours lists periods by weekday and by date:\n" +

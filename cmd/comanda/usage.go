@@ -40,6 +40,22 @@ func oneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
+// withFlags returns a check that also needs a flag of the command itself, for commands that change only what their flags name.
+// Without one nothing would change, and a script would not notice.
+func withFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return err
+		}
+		given := false
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { given = given || f.Changed })
+		if !given {
+			return fmt.Errorf("%s needs a setting to change; %s --help lists the flags", nameOf(cmd), cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // optionalArgument accepts one argument or none.
 func optionalArgument(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {

@@ -28,6 +28,8 @@ func TestUsage(t *testing.T) {
 		"backup a b":                          "backup takes one argument, not 2: comanda backup FILE",
 		"orders import":                       "orders import needs the file to read: comanda orders import FILE",
 		"branch set":                          "branch set needs the id of a branch: comanda branch set ID",
+		"branch set 1":                        "branch set needs a setting to change; comanda branch set --help lists the flags",
+		"branch set 1 --json":                 "branch set needs a setting to change; comanda branch set --help lists the flags",
 		"branch copy":                         "branch copy needs the id of a branch: comanda branch copy ID --name ...",
 		"branch copy 1":                       "branch copy needs --name: comanda branch copy ID --name ...",
 		"menu import a b":                     "menu import takes one argument, not 2: comanda menu import [FILE] --branch ...",

@@ -61,10 +61,11 @@ func TestConfig_AsServed(t *testing.T) {
 	}
 }
 
-// Flags take precedence over the environment, the environment over the file, the file over a command's defaults.
+// Flags take precedence over the environment, the environment over the file, the file over a command's defaults, and a later line
+// of the file over an earlier one.
 func TestLoadConfig_precedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "comanda.conf")
-	text := "# comment\nCOMANDA_LISTEN=127.0.0.1:1\nCOMANDA_LOG_LEVEL = \"debug\"\nCOMANDA_PAYMENT_WINDOW=3s\nCOMANDA_SANDBOX_PAYMENTS=off\n"
+	text := "# comment\nCOMANDA_LOG_LEVEL=warn\nCOMANDA_LISTEN=127.0.0.1:1\nCOMANDA_LOG_LEVEL = \"debug\"\nCOMANDA_PAYMENT_WINDOW=3s\nCOMANDA_SANDBOX_PAYMENTS=off\n"
 	testenv.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	c := testenv.Must(app.LoadConfig(map[string]string{"COMANDA_LISTEN": "127.0.0.1:3"},
 		[]string{"COMANDA_LISTEN=127.0.0.1:2", "COMANDA_PAYMENT_WINDOW=4s"}, file,

@@ -226,7 +226,8 @@ func Document(name string) (string, error) {
 
 const configurationHead = "# Configuration\n\n" +
 	"A flag takes precedence over the environment, and the environment over the file of `--config` (lines of\n" +
-	"NAME=value). Unknown names are refused. `comanda doctor` shows the settings in force, without secrets.\n\n" +
+	"NAME=value; the last line of a name counts). Unknown names are refused. `comanda doctor` shows the settings in\n" +
+	"force, without secrets.\n\n" +
 	"The settings marked *console* can also be changed in the console or with `PATCH /api/settings`. They are stored in\n" +
 	"SQL and take effect in every process within 5 seconds. A flag, the environment and the file take precedence over\n" +
 	"them. Secrets are stored encrypted with COMANDA_SETTINGS_KEY; without that key, what needs them is off and /readyz\n" +
