@@ -111,9 +111,9 @@ func (s *Service) CheckOut(ctx context.Context, actor authz.Actor, c Checkout) (
 	if err != nil {
 		return Receipt{}, err
 	}
-	digest := digestOf(c)
-	receipt, err := s.placeIdempotent(ctx, c.key(), digest, func(ctx context.Context) (Receipt, error) {
-		return s.checkOut(ctx, actor, c, digest)
+	asked := contentOf(c)
+	receipt, err := s.placeIdempotent(ctx, c.key(), asked, func(ctx context.Context) (Receipt, error) {
+		return s.checkOut(ctx, actor, c, asked)
 	})
 	if err == nil {
 		// The order has emptied the stored cart, but the cached copy still contains the dishes.
@@ -140,12 +140,12 @@ func (s *Service) normalize(c Checkout) (Checkout, error) {
 // checkOut tries the cached cart first, which saves a query. A success is safe because the ledger compares the cart
 // under its locks. A refusal may be due to an outdated cache, so it is returned only if the stored cart is equal;
 // otherwise the stored cart is tried.
-func (s *Service) checkOut(ctx context.Context, actor authz.Actor, c Checkout, digest string) (Receipt, error) {
+func (s *Service) checkOut(ctx context.Context, actor authz.Actor, c Checkout, asked *content) (Receipt, error) {
 	seen, remembered := s.Carts.GetCached(ctx, actor, c.Branch)
 	var receipt Receipt
 	var refusal error
 	if remembered {
-		receipt, refusal = s.placeCart(ctx, seen, c, digest)
+		receipt, refusal = s.placeCart(ctx, seen, c, asked)
 		// After an unknown outcome the order may exist, so a second attempt must not follow here.
 		if refusal == nil || fault.KindOf(refusal) == fault.Unavailable {
 			return receipt, refusal
@@ -154,23 +154,23 @@ func (s *Service) checkOut(ctx context.Context, actor authz.Actor, c Checkout, d
 	v, err := s.Carts.Get(ctx, actor, c.Branch)
 	switch {
 	case err != nil:
-		return s.priorOr(ctx, c.key(), digest, err)
+		return s.priorOr(ctx, c.key(), asked, err)
 	// The cached cart was current, so its refusal holds.
 	case remembered && v.Equal(seen.Cart):
 		return receipt, refusal
 	}
-	return s.placeCart(ctx, v, c, digest)
+	return s.placeCart(ctx, v, c, asked)
 }
 
 // placeCart prices a cart and places the order.
-func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout, digest string) (Receipt, error) {
+func (s *Service) placeCart(ctx context.Context, v cart.View, c Checkout, asked *content) (Receipt, error) {
 	return withCurrentRates(func() (Receipt, error) {
 		o, err := s.priceCart(ctx, v, c)
 		if err != nil {
 			// The order of an earlier attempt has emptied the cart, so a repetition comes here with cart.ErrEmpty.
-			return s.priorOr(ctx, c.key(), digest, err)
+			return s.priorOr(ctx, c.key(), asked, err)
 		}
-		return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, digest)
+		return s.reserveAndPlace(ctx, o, source{cart: &v.Cart}, asked)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,61 +64,75 @@ func checkClientTxnID(id string) error {
 	return nil
 }
 
-// digestOf returns a hash of the content of a Request or Checkout. A member's cart is not part of it: the order empties
-// the cart, and a repetition must still have the same digest.
-func digestOf(request any) string {
-	text, _ := json.Marshal(request) // strings and integers always marshal
-	// 12 bytes are enough: a digest is only compared with the digest of a request that has the same key.
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
+// content is what a Request or Checkout asks for. Its digest is computed when it is first compared or stored: a refused request that
+// was not sent before needs none, and computing it takes 2 µs.
+type content struct {
+	request any
+	once    sync.Once
+	sum     string
+}
+
+func contentOf(request any) *content { return &content{request: request} }
+
+// digest returns a hash of the content. A member's cart is not part of it: the order empties the cart, and a repetition must still
+// have the same digest.
+func (c *content) digest() string {
+	c.once.Do(func() {
+		text, _ := json.Marshal(c.request) // strings and integers always marshal
+		// 12 bytes are enough: a digest is only compared with the digest of a request that has the same key.
+		sum := sha256.Sum256(text)
+		c.sum = hex.EncodeToString(sum[:12])
+	})
+	return c.sum
 }
 
 // placeTimeout is the time limit of placing one order. It replaces the request's context, because an order must not be
 // abandoned half-way when the guest's phone disconnects, and other requests may be waiting for the result.
 const placeTimeout = 8 * time.Second
 
-// placements are the requests that this process is placing at the moment.
+// placements are the requests that this process is placing at the moment. Those of one key have different contents: a request with
+// other content must not receive the result of the first, but goes to the ledger, which refuses it.
 type placements struct {
 	mu      sync.Mutex
-	running map[placementID]*runningPlacement
-}
-
-// placementID identifies requests with the same key and content. A request with the same key and other content must not
-// receive the result of the first. It goes to the ledger, which refuses it.
-type placementID struct {
-	IdempotencyKey
-
-	digest string
+	running map[IdempotencyKey][]*runningPlacement
 }
 
 // runningPlacement has a result once done is closed.
 type runningPlacement struct {
+	content *content
 	done    chan struct{}
 	receipt Receipt
 	err     error
 }
 
 // join returns the running placement of a request. If there is none, it starts one and reports true; the caller ends it.
-func (p *placements) join(id placementID) (run *runningPlacement, first bool) {
+func (p *placements) join(k IdempotencyKey, c *content) (run *runningPlacement, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if run = p.running[id]; run != nil {
-		return run, false
+	for _, run = range p.running[k] {
+		if run.content.digest() == c.digest() {
+			return run, false
+		}
 	}
 	if p.running == nil {
-		p.running = map[placementID]*runningPlacement{}
+		p.running = map[IdempotencyKey][]*runningPlacement{}
 	}
 	// The requests that join receive ErrRetry unless place returns, that is, if it panics.
-	run = &runningPlacement{done: make(chan struct{}), err: ErrRetry}
-	p.running[id] = run
+	run = &runningPlacement{content: c, done: make(chan struct{}), err: ErrRetry}
+	p.running[k] = append(p.running[k], run)
 	return run, true
 }
 
-func (p *placements) end(id placementID, run *runningPlacement) {
+func (p *placements) end(k IdempotencyKey, ended *runningPlacement) {
 	p.mu.Lock()
-	delete(p.running, id)
+	others := slices.DeleteFunc(p.running[k], func(run *runningPlacement) bool { return run == ended })
+	if len(others) == 0 {
+		delete(p.running, k)
+	} else {
+		p.running[k] = others
+	}
 	p.mu.Unlock()
-	close(run.done)
+	close(ended.done)
 }
 
 // placeIdempotent runs place for all requests with the same key and content that arrive while it runs, and returns its
@@ -125,14 +140,13 @@ func (p *placements) end(id placementID, run *runningPlacement) {
 // receives a new order. place runs in the goroutine of that request, because a goroutine of its own would begin with a
 // small stack: growing it took a twentieth of the server's time.
 func (s *Service) placeIdempotent(
-	ctx context.Context, k IdempotencyKey, digest string, place func(context.Context) (Receipt, error),
+	ctx context.Context, k IdempotencyKey, c *content, place func(context.Context) (Receipt, error),
 ) (Receipt, error) {
-	id := placementID{k, digest}
-	run, first := s.placing.join(id)
+	run, first := s.placing.join(k, c)
 	if !first {
 		return s.awaitPlacement(ctx, run)
 	}
-	defer s.placing.end(id, run)
+	defer s.placing.end(k, run)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), placeTimeout)
 	defer cancel()
 	run.receipt, run.err = place(ctx)
@@ -156,7 +170,7 @@ func (s *Service) awaitPlacement(ctx context.Context, run *runningPlacement) (re
 // priorOr returns the prior result of a key, or else the refusal. A confirmed order stays confirmed in a repetition,
 // even if its dishes are sold out or the menu has changed since. If SQL cannot answer, priorOr returns that error and
 // not the refusal: a refusal implies that no order exists (I5).
-func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, refusal error) (Receipt, error) {
+func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, c *content, refusal error) (Receipt, error) {
 	prior, err := s.Ledger.PriorResult(ctx, k)
 	switch {
 	case err != nil:
@@ -164,7 +178,7 @@ func (s *Service) priorOr(ctx context.Context, k IdempotencyKey, digest string, 
 	case prior == nil:
 		// No order exists under the key, so the refusal is final for this request.
 		return Receipt{}, refusal
-	case prior.Digest != digest:
+	case prior.Digest != c.digest():
 		return Receipt{}, ErrIdempotency
 	}
 	return Receipt{Order: *prior}, nil

@@ -22,7 +22,7 @@ func TestService_once_panics(t *testing.T) {
 		for range 2 {
 			go func() {
 				defer func() { crashes <- recover() }()
-				_, err := s.placeIdempotent(t.Context(), IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+				_, err := s.placeIdempotent(t.Context(), IdempotencyKey{ClientTxnID: "1"}, contentOf("one"), place)
 				results <- err
 			}()
 		}
@@ -49,7 +49,7 @@ func TestService_once_abandoned(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		first, second := make(chan Receipt, 1), make(chan error, 1)
 		go func() {
-			r, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+			r, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, contentOf("one"), place)
 			if err != nil {
 				t.Error(err)
 			}
@@ -57,7 +57,7 @@ func TestService_once_abandoned(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, "digest", place)
+			_, err := s.placeIdempotent(ctx, IdempotencyKey{ClientTxnID: "1"}, contentOf("one"), place)
 			second <- err
 		}()
 		synctest.Wait()
@@ -72,6 +72,44 @@ func TestService_once_abandoned(t *testing.T) {
 	})
 }
 
+// Requests with one key and other contents run apart, and each repetition receives the result of its own content, also after one
+// of them has ended.
+func TestService_once_by_content(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, results := &Service{}, make(chan string, 4)
+		release := map[string]chan struct{}{"one": make(chan struct{}), "two": make(chan struct{})}
+		request := func(text string, isNew bool) {
+			go func() {
+				r, err := s.placeIdempotent(t.Context(), IdempotencyKey{ClientTxnID: "1"}, contentOf(text), func(context.Context) (Receipt, error) {
+					<-release[text]
+					return Receipt{Order: Order{ID: text}, New: true}, nil
+				})
+				if err != nil || r.New != isNew {
+					t.Errorf("%s: %+v, error %v, want new %t", text, r, err, isNew)
+				}
+				results <- r.Order.ID
+			}()
+			synctest.Wait()
+		}
+		request("one", true)
+		request("two", true)
+		request("one", false)
+		close(release["one"])
+		if a, b := <-results, <-results; a != "one" || b != "one" {
+			t.Errorf("results %s and %s, want one twice", a, b)
+		}
+		synctest.Wait()
+		request("two", false)
+		close(release["two"])
+		if a, b := <-results, <-results; a != "two" || b != "two" {
+			t.Errorf("results %s and %s, want two twice", a, b)
+		}
+		if synctest.Wait(); len(s.placing.running) != 0 {
+			t.Errorf("%d keys remain", len(s.placing.running))
+		}
+	})
+}
+
 // Requests without options keep the digests of releases before options: a repetition after an upgrade must find its
 // order. The text is the JSON that they hashed.
 func TestDigestOf_without_options(t *testing.T) {
@@ -80,11 +118,11 @@ func TestDigestOf_without_options(t *testing.T) {
 		Method: "SANDBOX", MenuVersionID: 5, VisitID: "visit",
 	}
 	text := json.RawMessage(`{"i":[{"i":11,"q":2,"n":"no ice"},{"i":12,"q":1,"n":"","l":"line-0001"}],"m":"SANDBOX","v":5,"s":"visit","t":null}`)
-	if got, want := digestOf(r), digestOf(text); got != want {
+	if got, want := contentOf(r).digest(), contentOf(text).digest(); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	r.Items[0].Options = []catalog.ChosenOption{{OptionID: 3, Qty: 1}}
-	if digestOf(r) == digestOf(text) {
+	if contentOf(r).digest() == contentOf(text).digest() {
 		t.Error("a request with options has the digest of one without")
 	}
 }

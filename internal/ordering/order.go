@@ -96,7 +96,7 @@ type Order struct {
 	MenuVersionID int64
 	HoldID        string // id of the current hold
 	ClientTxnID   string
-	Digest        string // digest of the request that placed it, see digestOf
+	Digest        string // digest of the request that placed it, see content
 	Number        int64  // short number within the scope, see ShortNumber
 	Status        Status
 	PaymentStatus PaymentStatus

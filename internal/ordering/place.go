@@ -64,16 +64,16 @@ func (s *Service) Place(ctx context.Context, g Guest, r Request) (Receipt, error
 		return Receipt{}, err
 	}
 	r.Items = canonicalItems(r.Items)
-	key, digest := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, digestOf(r)
-	return s.placeIdempotent(ctx, key, digest, func(ctx context.Context) (Receipt, error) {
+	key, asked := IdempotencyKey{Branch: g.Branch, ClientTxnID: r.ClientTxnID}, contentOf(r)
+	return s.placeIdempotent(ctx, key, asked, func(ctx context.Context) (Receipt, error) {
 		// The menu or the branch may have changed since the original request. A repetition still returns its order.
 		receipt, err := withCurrentRates(func() (Receipt, error) {
 			o, err := s.price(ctx, g, DineIn, 0, r)
 			if err != nil {
-				return s.priorOr(ctx, key, digest, err)
+				return s.priorOr(ctx, key, asked, err)
 			}
 			o.VisitID, o.GuestHash = g.VisitID, g.Hash
-			return s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, digest)
+			return s.reserveAndPlace(ctx, o, source{lines: sharedLines(r.Items)}, asked)
 		})
 		if len(sharedLines(r.Items)) > 0 && s.CartOrdered != nil {
 			s.CartOrdered(g.Branch, g.VisitID) // even if the outcome is unknown: the order may exist
@@ -124,7 +124,7 @@ type pricedOrder struct {
 
 // reserveAndPlace reserves a priced order's units in the admission cache and has the ledger place it while its price
 // holds. The cache refuses early when the units are gone; the ledger decides.
-func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from source, digest string) (Receipt, error) {
+func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from source, asked *content) (Receipt, error) {
 	o := priced.Order
 	// The id of the first hold is the order's id. Statements that read only one of the two rows rely on this
 	// (drift_orphans, order_deadline_move).
@@ -132,7 +132,7 @@ func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from 
 	if err != nil {
 		return Receipt{}, err
 	}
-	o.HoldID, o.Digest = h.ID, digest
+	o.HoldID = h.ID
 	recipes, err := s.recipes(ctx, o.Scope.Branch)
 	if err != nil {
 		return Receipt{}, err
@@ -150,8 +150,9 @@ func (s *Service) reserveAndPlace(ctx context.Context, priced pricedOrder, from 
 	// They are verified against SQL (decision 12).
 	verdict := s.Admission.Reserve(ctx, h)
 	if verdict.Status == stock.Refused {
-		return s.priorOr(ctx, o.Key(), digest, o.soldOut(verdict.Short, h.Lines, recipes))
+		return s.priorOr(ctx, o.Key(), asked, o.soldOut(verdict.Short, h.Lines, recipes))
 	}
+	o.Digest = asked.digest()
 	if o.Method.Remote() {
 		o.PaymentRef = s.newID()
 	}

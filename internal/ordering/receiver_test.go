@@ -104,7 +104,7 @@ func TestCheckout_digest_without_note(t *testing.T) {
 		UserID: 7, Kind: Delivery, Branch: 1, Method: "COUNTER", ClientTxnID: "c-1", ExpectedTotal: &total,
 		Receiver: Receiver{Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc", Email: "lan@example.com"},
 	}
-	if got := digestOf(c); got != "7963117ceac15bd24e16558c" {
+	if got := contentOf(c).digest(); got != "7963117ceac15bd24e16558c" {
 		t.Error(got)
 	}
 }
@@ -119,7 +119,7 @@ func TestCheckout_digest(t *testing.T) {
 	digest := func(change func(*Checkout)) string {
 		c := base
 		change(&c)
-		return digestOf(testenv.Must(c.normalized())(t))
+		return contentOf(testenv.Must(c.normalized())(t)).digest()
 	}
 	same := digest(func(*Checkout) {})
 	if got := digest(func(c *Checkout) { c.Receiver.Phone, c.Receiver.Email = "0912345678", "lan@example.com" }); got != same {
