@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"comanda/internal/fault"
+	"comanda/internal/text"
 )
 
 // problemType is the media type of RFC 9457.
@@ -143,26 +144,39 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON adds the extra members of the fault; they cannot replace standard ones that have a value. A fault may bring
-// the errors of its fields.
+// MarshalJSON writes the standard members and the extra members of the fault; these cannot replace standard ones that have a value. A
+// fault may bring the errors of its fields. Refusals are frequent when a dish has just sold out, and with reflection a third of the
+// time of encoding them was that of the standard members.
 func (p *Problem) MarshalJSON() ([]byte, error) {
-	type plain Problem
-	own, err := json.Marshal((*plain)(p))
-	if err != nil {
-		return nil, err
+	b := make([]byte, 0, 384) // a refusal of three dishes fits
+	b = text.AppendJSON(append(b, `{"type":`...), p.Type)
+	b = text.AppendJSON(append(b, `,"title":`...), p.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
+	b = text.AppendJSON(append(b, `,"code":`...), p.Code)
+	if p.Detail != "" {
+		b = text.AppendJSON(append(b, `,"detail":`...), p.Detail)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.extra)) { // names are identifiers of the code
+	b = text.AppendJSON(append(b, `,"requestId":`...), p.RequestID)
+	add := func(name string, value any) error {
+		encoded, err := json.Marshal(value)
+		b = append(text.AppendJSON(append(b, ','), name), ':')
+		b = append(b, encoded...)
+		return err
+	}
+	if len(p.Errors) > 0 {
+		if err := add("errors", p.Errors); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.extra)) {
 		if p.has(name) {
 			continue
 		}
-		value, err := json.Marshal(p.extra[name])
-		if err != nil {
+		if err := add(name, p.extra[name]); err != nil {
 			return nil, err
 		}
-		own = append(append(append(own[:len(own)-1], `,"`...), name...), `":`...)
-		own = append(append(own, value...), '}')
 	}
-	return own, nil
+	return append(b, '}'), nil
 }
 
 // has reports whether the problem has a value for a standard member.

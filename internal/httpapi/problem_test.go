@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"comanda/internal/fault"
 	"comanda/internal/testenv"
@@ -128,6 +131,31 @@ func TestProblem_extra_members_replace_none(t *testing.T) {
 	want = `{"type":"about:blank","title":"Conflict","status":409,"code":"sold_out","detail":"Gone.","requestId":"",` +
 		`"errors":[{"field":"f","message":""}]}`
 	testenv.Equal(t, want, string(testenv.Must(json.Marshal(p))(t)))
+}
+
+// A problem encodes itself. Decoded again, every standard member has its value.
+func TestProblem_MarshalJSON(t *testing.T) {
+	type plain Problem
+	rapid.Check(t, func(t *rapid.T) {
+		var p Problem
+		v := reflect.ValueOf(&p).Elem()
+		for i := range v.NumField() {
+			switch f := v.Field(i); {
+			case !f.CanSet():
+			case f.Kind() == reflect.String:
+				f.SetString(rapid.String().Draw(t, v.Type().Field(i).Name))
+			case f.Kind() == reflect.Int:
+				f.SetInt(int64(rapid.IntRange(100, 599).Draw(t, "status")))
+			default:
+				f.Set(reflect.ValueOf([]FieldError{{Field: rapid.String().Draw(t, "field"), Code: "c", Message: "m"}}))
+			}
+		}
+		var got plain
+		testenv.NoError(t, json.Unmarshal(testenv.Must(p.MarshalJSON())(t), &got))
+		if d := cmp.Diff(p, Problem(got), cmpopts.IgnoreUnexported(Problem{})); d != "" {
+			t.Fatalf("decoded again (-want +got):\n%s", d)
+		}
+	})
 }
 
 // Error responses of middleware and of huma have the same members.
