@@ -100,6 +100,11 @@ func (s *Server) run(hc huma.Context, f Feed) {
 			return ctx, err
 		},
 	}
+	// A client that asks for the header only takes the response for complete. While its stream ran, the next request on the
+	// same connection would wait.
+	if hc.Method() == http.MethodHead {
+		return
+	}
 	// The first write also sends the header, so that the client's stream is open before its first event.
 	if st.write([]byte("retry: "+strconv.FormatInt(streamRetry.Milliseconds(), 10)+"\n\n")) == nil {
 		f.Run(ctx, st)

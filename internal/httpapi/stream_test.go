@@ -128,6 +128,25 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// HEAD gets the header of a stream and does not open one: a stream on the connection would keep its next request waiting.
+func TestStream_HEAD(t *testing.T) {
+	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
+	h := newHarness(t, nil, n.register)
+	for range 2 { // on one connection
+		r := testenv.Must(http.NewRequestWithContext(t.Context(), http.MethodHead,
+			"http://"+h.Addr().String()+"/eventFeed?who=ann", nil))(t)
+		res, err := h.client.Do(r)
+		testenv.NoError(t, err)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("status %d with headers %v, want those of the stream", res.StatusCode, res.Header)
+		}
+		if key := <-n.ended; key != "ann" {
+			t.Errorf("the end of %s", key)
+		}
+	}
+}
+
 // A stream that is refused is a problem like any other.
 func TestStream_refused(t *testing.T) {
 	n := &eventFeed{events: make(chan Event), ended: make(chan string, 100)}
