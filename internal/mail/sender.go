@@ -114,7 +114,7 @@ func (s *Sender) process(ctx context.Context, q QueuedMessage) error {
 		return s.Store.Settle(settled, q, true)
 	// The cause is not the message, so no attempt is counted (E2).
 	case errors.Is(err, ErrUnreachable), ctx.Err() != nil:
-		return errors.Join(err, s.release(settled, []QueuedMessage{q}))
+		return errors.Join(err, s.release(ctx, []QueuedMessage{q}))
 	}
 	now, result := s.Now(), "failed"
 	failure := retries.Failed(q.ID, q.Attempts, q.Attempts, now, err)
@@ -176,9 +176,11 @@ func (s *Sender) content(ctx context.Context, q QueuedMessage) (TemplateData, er
 	return TemplateData{Fields: fields}, nil
 }
 
-// release makes claimed messages due again without counting the attempt (E2). It runs after an error as well, so that
-// the rest of a claimed batch need not wait for the end of the claim.
+// release makes claimed messages due again without counting the attempt (E2). It runs after an error and after the end of
+// ctx as well, so that the rest of a claimed batch need not wait for the end of the claim.
 func (s *Sender) release(ctx context.Context, messages []QueuedMessage) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
 	now := s.Now()
 	return s.Store.RecordFailures(ctx, now, seq.Map(messages, func(q QueuedMessage) queue.Failure {
 		return queue.Released(q.ID, q.Attempts, now)

@@ -278,6 +278,30 @@ func TestSender_restart(t *testing.T) {
 	})
 }
 
+// A process that stops while it sends frees the rest of its batch: another process sends it at once.
+func TestSender_stop(t *testing.T) {
+	each(t, func(h *env) {
+		for i := range 4 {
+			h.letter(fmt.Sprintf("letter%d", i))
+		}
+		stopping, stop := context.WithCancel(h.t.Context())
+		defer stop()
+		h.sender.Transport = transportFunc(func(ctx context.Context, _ mail.Message) error { stop(); return ctx.Err() })
+		if err := h.sender.RunOnce(stopping); !errors.Is(err, context.Canceled) {
+			h.t.Errorf("RunOnce of a stopping process: error %v, want context.Canceled", err)
+		}
+		for _, r := range h.rows() {
+			if r.attempts != 0 || r.due != h.now.UnixMilli() {
+				h.t.Errorf("row = %+v, want no attempt, due now", r)
+			}
+		}
+		testenv.NoError(h.t, h.another().RunOnce(h.t.Context()))
+		if got, _ := h.server.Messages(); len(got) != 4 {
+			h.t.Errorf("%d messages, want 4", len(got))
+		}
+	})
+}
+
 type transportFunc func(context.Context, mail.Message) error
 
 func (f transportFunc) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
