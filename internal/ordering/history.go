@@ -48,8 +48,9 @@ type HistoryStore interface {
 	Dishes(ctx context.Context) (map[int64]catalog.Texts, error)
 	// Members returns which accounts exist, by id.
 	Members(ctx context.Context, ids []int64) (map[int64]bool, error)
-	// Existing returns which orders exist, by id, and whether each was imported.
-	Existing(ctx context.Context, ids []string) (map[string]bool, error)
+	// Existing returns which orders exist, by id, and whether each was imported. An order whose ClientTxnID its branch has
+	// exists too: its id contains its time, which may have been corrected.
+	Existing(ctx context.Context, orders []*Order) (map[string]bool, error)
 	// Numbered returns which of these orders, by id, have a number that another order of their date has.
 	Numbered(ctx context.Context, orders []*Order) (map[string]bool, error)
 	// AddHistory writes orders, all or none. It sets the ids of their menu items, and the numbers of those without one, which
@@ -92,7 +93,7 @@ func (im *HistoryImport) Run(ctx context.Context, from io.ReadSeeker) (HistoryRe
 type historyPass struct {
 	*HistoryImport
 	names   *dishNames
-	seen    map[string]int        // line of each order
+	seen    map[string]int        // line of each order, by its id and by its ClientTxnID, which contains the branch
 	numbers map[historyNumber]int // line of each number
 	highest map[stock.Scope]int64 // number of each date
 	known   map[string]catalog.Branch
@@ -149,10 +150,10 @@ func (im *HistoryImport) pass(
 
 // unique refuses an order whose id or number an earlier line has.
 func (p *historyPass) unique(o *Order, n int) error {
-	if before := p.seen[o.ID]; before > 0 {
+	if before := max(p.seen[o.ID], p.seen[o.ClientTxnID]); before > 0 {
 		return fmt.Errorf("the order is that of line %d too", before)
 	}
-	p.seen[o.ID] = n
+	p.seen[o.ID], p.seen[o.ClientTxnID] = n, n
 	if o.Number == 0 {
 		return nil
 	}
@@ -177,15 +178,13 @@ func historyError(n int, err error) error {
 
 // flush checks a batch against the database and writes it.
 func (p *historyPass) flush(ctx context.Context, write func(context.Context, []*Order) error) error {
-	ids := make([]string, len(p.batch))
 	var users []int64
-	for i, o := range p.batch {
-		ids[i] = o.ID
+	for _, o := range p.batch {
 		if o.UserID != 0 {
 			users = append(users, o.UserID)
 		}
 	}
-	existing, err := p.Store.Existing(ctx, ids)
+	existing, err := p.Store.Existing(ctx, p.batch)
 	if err != nil {
 		return err
 	}

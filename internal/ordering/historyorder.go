@@ -69,7 +69,7 @@ func (p *historyPass) parse(ctx context.Context, line []byte) (*Order, error) {
 		return nil, err
 	}
 	o := &Order{
-		ID: historyOrderID(branch.ID, h), Kind: h.Kind, ClientTxnID: historyPrefix + h.ID, Digest: HistoryDigest, Version: 1,
+		ID: historyOrderID(branch.ID, h), Kind: h.Kind, ClientTxnID: historyKey(branch.ID, h), Digest: HistoryDigest, Version: 1,
 		Number: h.Number, Total: h.TotalPrice, Currency: h.Currency, Method: h.PaymentMethod, CreatedAt: h.CreatedAt.UTC(),
 	}
 	o.HoldID = o.ID
@@ -114,6 +114,12 @@ func historyOrderID(branch int64, h historyOrder) string {
 		return h.ID
 	}
 	return uid.Named(h.CreatedAt, "order", strconv.FormatInt(branch, 10), h.ID)
+}
+
+// historyKey returns the key of an imported order. It contains the branch, because the keys of a member are unique in all
+// branches.
+func historyKey(branch int64, h historyOrder) string {
+	return historyPrefix + strconv.FormatInt(branch, 10) + ":" + h.ID
 }
 
 // setDate sets the business date, which has passed: today's counters belong to the orders that are placed here.

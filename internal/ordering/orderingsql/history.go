@@ -54,13 +54,22 @@ func (h *History) Members(ctx context.Context, ids []int64) (map[int64]bool, err
 }
 
 // Existing implements ordering.HistoryStore.
-func (h *History) Existing(ctx context.Context, ids []string) (map[string]bool, error) {
-	digests, err := sqldb.Map[string, string](ctx, h.db, stmt("history_existing"), sqldb.IDs(ids))
-	all := map[string]bool{}
-	for id, digest := range digests {
-		all[id] = digest == ordering.HistoryDigest
+func (h *History) Existing(ctx context.Context, orders []*ordering.Order) (map[string]bool, error) {
+	rows := sqldb.NewRowSet(len(orders)).Text("id", func(i int) string { return orders[i].ID }).
+		Int("branch_id", func(i int) int64 { return orders[i].Scope.Branch }).
+		Text("key", func(i int) string { return orders[i].ClientTxnID })
+	all, err := sqldb.Map[string, string](ctx, h.db, stmt("history_existing_keys"), rows)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	ids := seq.Map(orders, func(o *ordering.Order) string { return o.ID })
+	digests, err := sqldb.Map[string, string](ctx, h.db, stmt("history_existing"), sqldb.IDs(ids))
+	maps.Copy(all, digests)
+	existing := map[string]bool{}
+	for id, digest := range all {
+		existing[id] = digest == ordering.HistoryDigest
+	}
+	return existing, err
 }
 
 // Numbered implements ordering.HistoryStore.

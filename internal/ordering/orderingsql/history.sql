@@ -4,6 +4,11 @@ SELECT id, names FROM dish
 -- name: history_existing
 SELECT o.id, o.digest FROM order_info o JOIN @rows($1: id text) AS r ON o.id = r.id
 
+-- name: history_existing_keys
+SELECT r.id, o.digest
+FROM @rows($1: id text, branch_id int, key text) AS r
+/*sqlite: CROSS*/ JOIN order_info o ON o.branch_id = r.branch_id AND o.client_txn_id = r.key
+
 -- name: history_item_ensure
 -- The first menu of a branch gets the dishes that no menu of the branch has.
 INSERT INTO menu_item (menu_id, branch_id, dish_id)

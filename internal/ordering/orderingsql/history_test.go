@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"comanda/internal/catalog"
 	"comanda/internal/document/documenttest"
 	"comanda/internal/fault"
 	"comanda/internal/ordering"
@@ -27,7 +28,7 @@ var historyStmts = sqldb.Load(fstest.MapFS{
 	"retired.sql": {Data: []byte(`
 		INSERT INTO dish (id, category_id, names, descriptions, retired_at) VALUES ($1, 1, '{"vi":"Bún chả","en":"Old dish"}', '{}', 1)`)},
 	"queued.sql": {Data: []byte(`SELECT count(*) FROM document_outbox WHERE entity IN ('order', 'orderDetail')`)},
-	"key.sql":    {Data: []byte(`SELECT client_txn_id FROM order_info WHERE digest = 'imported' AND client_txn_id LIKE '%import:' || $1`)},
+	"key.sql":    {Data: []byte(`SELECT client_txn_id FROM order_info WHERE digest = 'imported' AND client_txn_id LIKE 'user:import:%' || $1`)},
 	"events.sql": {Data: []byte(`SELECT count(*) FROM event_log`)},
 })
 
@@ -210,6 +211,52 @@ func TestHistory_continues(t *testing.T) {
 		found := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2025-01-01", db.Now()))(t)
 		if len(found) > 0 {
 			t.Errorf("the consistency check found %v", found)
+		}
+	})
+}
+
+// Two branches may have used the same ids, also for orders of the same member.
+func TestHistory_ids_of_branches(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r, run, im := history(t, db)
+		im.Branches = branches{1: r.Catalog(t), 2: orderingtest.Open(t, db, 2, 5).Catalog(t)}
+		one := pastOrder("1001", paidFields+`,"userId":"12"`)
+		two := strings.Replace(one, `"branchId":"1"`, `"branchId":"2"`, 1)
+		if got := testenv.Must(run(one, two))(t); got.Orders != 2 {
+			t.Errorf("%+v, want 2 orders", got)
+		}
+		im.SkipExisting = true
+		if got := testenv.Must(run(two, one))(t); got.Skipped != 2 {
+			t.Errorf("a second import: %+v, want 2 skipped", got)
+		}
+	})
+}
+
+// branches are the catalogs of several branches.
+type branches map[int64]orderingtest.Catalog
+
+func (b branches) Branch(ctx context.Context, id int64) (catalog.Branch, error) {
+	return b[id].Branch(ctx, id)
+}
+
+// An order whose time was corrected is the same order.
+func TestHistory_corrected_time(t *testing.T) {
+	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		_, run, im := history(t, db)
+		before := pastOrder("pos-1", paidFields)
+		after := strings.Replace(before, "T11:20:00", "T11:25:00", 1)
+		_, err := run(before, after)
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "Line 2: the order is that of line 1 too.") {
+			t.Errorf("the order twice: error %v, want a refusal of line 2", err)
+		}
+		testenv.Must(run(before))(t)
+		_, err = run(after)
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "Line 1: the order was imported before.") {
+			t.Errorf("a second import: error %v, want a refusal of line 1", err)
+		}
+		im.SkipExisting = true
+		if got := testenv.Must(run(after, pastOrder("pos-2", paidFields)))(t); got.Skipped != 1 || got.Orders != 1 {
+			t.Errorf("a second import: %+v, want 1 skipped and 1 order", got)
 		}
 	})
 }
