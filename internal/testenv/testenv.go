@@ -16,6 +16,7 @@ package testenv
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -263,12 +264,24 @@ func Must2[A, B any](a A, b B, err error) func(t TB) (A, B) {
 }
 
 // Equal compares what a test wants with what it got. Of two values that differ it reports the difference.
-func Equal(t TB, want, got any, opts ...cmp.Option) {
+func Equal[T any](t TB, want, got T, opts ...cmp.Option) {
 	t.Helper()
 	if d := cmp.Diff(want, got, opts...); d != "" {
 		t.Error("(-want +got):\n" + d)
 	}
 }
+
+// ErrorIs reports an error that is not the wanted one, according to errors.Is. what names the call where its line does
+// not explain it.
+func ErrorIs(t TB, want, got error, what ...string) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Error(strings.Join(append(what, fmt.Sprintf("error %v, want %v", got, want)), ": "))
+	}
+}
+
+// Err returns the error of a call that also has a value, for ErrorIs.
+func Err[T any](_ T, err error) error { return err }
 
 // Serve sends a request to a handler and returns the response. headers are pairs of a name and a value; a pair whose
 // value is empty is left out. A body is JSON, unless a header says otherwise.

@@ -190,7 +190,7 @@ func (s *shop) wantListed(t *testing.T, id string) {
 	}
 	for _, o := range []map[string]any{items[0].(map[string]any), one.body} {
 		to := map[string]any{"name": "Lan", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội", "email": "lan@example.com", "note": "Cổng 2\nTầng 3"}
-		testenv.Equal(t, to, o["receiver"])
+		testenv.Equal[any](t, to, o["receiver"])
 		if o["id"] != id || o["kind"] != "DELIVERY" || o["branchId"] != "1" || o["totalPrice"] != 3000.0 || len(o["items"].([]any)) != 1 {
 			t.Errorf("order = %v, want the delivery %s for 3000 with one item", o, id)
 		}

@@ -54,7 +54,7 @@ func TestDish_takes_stock(t *testing.T) {
 		h.try("theirs", "beer", 1).wantOK(201, "") // units reserved by other systems are not left for dishes
 		short := h.order(101, 1, 102, 1).wantRefused(409, "sold_out")
 		want := []any{map[string]any{"itemId": "102", "requested": 1.0, "available": 0.0}}
-		testenv.Equal(h.t, want, short.body["lines"])
+		testenv.Equal[any](h.t, want, short.body["lines"])
 		h.wantBalanced()
 	})
 }

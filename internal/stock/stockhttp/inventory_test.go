@@ -106,7 +106,7 @@ func TestInventory_refused_stays_refused(t *testing.T) {
 	each(t, func(h *fixture) {
 		h.setStock(map[string]int{"rice": 10, "beer": 2})
 		short := h.try("o1", "rice", 3, "beer", 3).wantRefused(409, "insufficient_stock")
-		testenv.Equal(h.t, []any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"])
+		testenv.Equal[any](h.t, []any{map[string]any{"itemId": "beer", "requested": 3.0, "available": 2.0}}, short.body["lines"])
 		h.wantLevel("rice", 10, 0, 0)
 		h.wantLevel("beer", 2, 0, 0)
 		h.setStock(map[string]int{"beer": 50})
