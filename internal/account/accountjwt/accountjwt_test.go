@@ -14,7 +14,6 @@ import (
 	"comanda/internal/testenv"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -42,10 +41,8 @@ func sign(t testing.TB, tokens *accountjwt.Codec) string {
 func TestCodec(t *testing.T) {
 	tok := tokens(t, key)
 	text := sign(t, tok)
-	got, err := tok.Parse(text, noon.Add(time.Minute))
-	if d := cmp.Diff(claims(), got); d != "" || err != nil {
-		t.Error(d, err)
-	}
+	got := testenv.Must(tok.Parse(text, noon.Add(time.Minute)))(t)
+	testenv.Equal(t, claims(), got)
 	if again := sign(t, tok); again != text {
 		t.Error("equal claims have different tokens")
 	}

@@ -231,12 +231,8 @@ func TestGoogle_002_A13_link(t *testing.T) {
 		_, _, err := h.google.StartLink(h.t.Context(), actorOf(lan), "not the password", accounttest.Caller())
 		h.wantRefused("a wrong password", err, account.ErrPassword)
 		// The address at Google does not matter: the member proves both.
-		if u := testenv.Must(link(person("lan", "other@example.com", false)))(h.t); u.GoogleID != "lan" {
-			h.t.Errorf("connected %+v", u)
-		}
-		if u := h.mustEnter(person("lan", "other@example.com", false)); u.ID != lan.ID {
-			h.t.Errorf("the sign-in is that of %+v", u)
-		}
+		testenv.Equal(h.t, "lan", testenv.Must(link(person("lan", "other@example.com", false)))(h.t).GoogleID)
+		testenv.Equal(h.t, lan.ID, h.mustEnter(person("lan", "other@example.com", false)).ID)
 		minh := h.mustEnter(person("minh", "minh@example.com", true))
 		_, err = link(person("minh", "x@example.com", true))
 		h.wantRefused("the person of another account", err, account.ErrGoogleTaken)
@@ -398,9 +394,7 @@ func TestProvider_slow_discovery(t *testing.T) {
 	}
 	close(answer)
 	for range cap(results) {
-		if err := <-results; !errors.Is(err, account.ErrGoogleUnavailable) {
-			t.Errorf("a failed discovery: %v", err)
-		}
+		testenv.ErrorIs(t, account.ErrGoogleUnavailable, <-results, "a failed discovery")
 	}
 	for _, again := range []int{0, 1} { // at once, and five seconds later
 		if err := enter(t.Context()); !errors.Is(err, account.ErrGoogleUnavailable) || len(arrived) != again {

@@ -168,9 +168,7 @@ func TestLog_filters(t *testing.T) {
 func BenchmarkRecord(b *testing.B) {
 	db := sqldbtest.Postgres(b)
 	for i := 0; b.Loop(); i++ {
-		if err := RecordAlone(b.Context(), db, entry(i)); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, RecordAlone(b.Context(), db, entry(i)))
 	}
 }
 

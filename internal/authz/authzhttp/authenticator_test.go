@@ -84,9 +84,7 @@ func TestAuthenticator(t *testing.T) {
 			t.Errorf("%s: the record names %q", c.name, name)
 		}
 	}
-	if denied != 1 {
-		t.Errorf("%d refusals were counted", denied)
-	}
+	testenv.Equal(t, 1, denied)
 	service := authz.ActorOf(authzhttp.Authenticator{}.Service(context.Background()))
 	if service.String() != "service" || !service.Sees(1) || !service.Sees(99) {
 		t.Errorf("service actor = %+v, want service, which sees every branch", service)

@@ -36,9 +36,7 @@ func TestMigration_kitchen_grants(t *testing.T) {
 			route("POST", "/api/menu-items/{id}/86", "MENUS"))
 		syncs(t, db, routes)
 		do(t, db, "chef")
-		if n := do(t, db, "grant"); n != 4 {
-			t.Fatalf("%d grants", n)
-		}
+		testenv.Equal(t, 4, do(t, db, "grant"))
 		do(t, db, "clear")
 		want := grantedRoutes(t, db)
 		want["KITCHEN"] = []string{"GET /api/orders/{id}", "GET /me", "POST /api/menu-items/{id}/86"}
@@ -79,12 +77,7 @@ func TestMigration_kitchen_permissions_exist(t *testing.T) {
 		do(t, db, "clear")
 		versions := testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t)
 		testenv.NoError(t, db.Migrate(t.Context()))
-		after, err := NewRoles(db).RoleVersions(t.Context())
-		if d := cmp.Diff(versions, after); d != "" || err != nil {
-			t.Errorf("role versions: error %v, (-before +after):\n%s", err, d)
-		}
-		if b, err := documentsql.New(db).Backlog(t.Context(), db.Now()); b.Pending != 0 || err != nil {
-			t.Errorf("%d pending documents, %v", b.Pending, err)
-		}
+		testenv.Equal(t, versions, testenv.Must(NewRoles(db).RoleVersions(t.Context()))(t))
+		testenv.Equal(t, 0, testenv.Must(documentsql.New(db).Backlog(t.Context(), db.Now()))(t).Pending)
 	})
 }
