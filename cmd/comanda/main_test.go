@@ -105,9 +105,7 @@ func TestIndex_without_a_server(t *testing.T) {
 	run := commandsIn(t.TempDir())
 	testenv.NoError(t, run("migrate up"))
 	testenv.NoError(t, run("index verify"))
-	if err := run("index rebuild"); !errors.Is(err, redisdb.ErrNotRunning) {
-		t.Errorf("index rebuild: error %v, want ErrNotRunning", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrNotRunning, run("index rebuild"), "index rebuild")
 }
 
 func TestCount(t *testing.T) {
@@ -157,7 +155,5 @@ func TestTables_of_an_unknown_branch(t *testing.T) {
 		return root.Execute()
 	}
 	testenv.NoError(t, run("migrate", "up"), run("branch", "create", "--name", "Hoa", "--country", "VN"), run("tables", "--branch", "1"))
-	if err := run("tables", "--branch", "2"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("tables of branch 2: error %v, want %v", err, catalog.ErrBranch)
-	}
+	testenv.ErrorIs(t, catalog.ErrBranch, run("tables", "--branch", "2"), "tables of branch 2")
 }

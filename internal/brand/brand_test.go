@@ -61,9 +61,7 @@ func TestService(t *testing.T) {
 		if b, err = s.RemovePicture(t.Context(), by, brand.Cover); err != nil || b.Cover != nil || b.Accent != "#0b6e4f" {
 			t.Errorf("without a cover: %+v, %v", b, err)
 		}
-		if *changed != 5 {
-			t.Errorf("%d changes were followed", *changed)
-		}
+		testenv.Equal(t, 5, *changed)
 	})
 }
 
@@ -136,12 +134,8 @@ func TestService_SetPicture_keeps_the_image(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	if b, err := brand.Parse(""); err != nil || b.Name != "" {
-		t.Errorf("Parse of nothing = %+v, %v, want an empty brand", b, err)
-	}
-	if b, err := brand.Parse(`{"name":"Quán Hoa","later":1}`); err != nil || b.Name != "Quán Hoa" {
-		t.Errorf("a newer row: %+v, %v", b, err)
-	}
+	testenv.Equal(t, "", testenv.Must(brand.Parse(""))(t).Name)
+	testenv.Equal(t, "Quán Hoa", testenv.Must(brand.Parse(`{"name":"Quán Hoa","later":1}`))(t).Name)
 	if _, err := brand.Parse("{"); err == nil {
 		t.Error("half a row was parsed")
 	}

@@ -126,9 +126,7 @@ func TestLoad(t *testing.T) {
 		if !ok || pho.Price != 65000 || pho.Names[catalog.Vietnamese] != "Phở bò" || pho.DishID != 4 {
 			t.Errorf("item 11 = %v, want Phở bò for 65000", pho)
 		}
-		if q := first.Menus[0].Quotas[11]; q != 20 {
-			t.Errorf("quota of item 11 = %d, want 20", q)
-		}
+		testenv.Equal(t, 20, first.Menus[0].Quotas[11])
 		if got := first.Tables[2]; got.ID != 3 || got.Label != "A3" || len(got.QR) != 22 ||
 			got.Place == nil || *got.Place != (visit.PlanCell{Column: 4}) || got.Shape != visit.ShapeRound {
 			t.Errorf("third table = %v, want a round A3 with a code in column 4", got)
@@ -202,9 +200,7 @@ func TestLoad_at_once(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := len(contentOf(t, db).Tables); n != 18 {
-			t.Errorf("%d tables, want 18", n)
-		}
+		testenv.Equal(t, 18, len(contentOf(t, db).Tables))
 	})
 }
 
@@ -216,12 +212,8 @@ func TestLoad_refuses_another_restaurant(t *testing.T) {
 			Int("hour", func(int) int64 { return 5 }).Text("locales", func(int) string { return `["en"]` }).
 			Int("minutes", func(int) int64 { return 60 }).Text("pricing", func(int) string { return "" })
 		testenv.Must(db.Exec(t.Context(), stmt("branch_insert"), one, 0))(t)
-		if err := Load(t.Context(), db); !errors.Is(err, ErrTaken) {
-			t.Fatalf("the demo was loaded into another restaurant: error %v, want ErrTaken", err)
-		}
-		if all, err := catalogsql.New(db, nil).Branches(t.Context()); len(all) != 1 || err != nil {
-			t.Errorf("%d branches, %v, want 1", len(all), err)
-		}
+		testenv.ErrorIs(t, ErrTaken, Load(t.Context(), db), "the demo was loaded into another restaurant")
+		testenv.Equal(t, 1, len(testenv.Must(catalogsql.New(db, nil).Branches(t.Context()))(t)))
 	})
 }
 

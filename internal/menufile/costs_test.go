@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"comanda/internal/testenv"
 )
 
 // Names of options are compared with all others of the cell. A thousand in each of many rows took minutes.
@@ -32,9 +34,7 @@ func TestRead_copies_no_long_name(t *testing.T) {
 		t.Errorf("appended to a name of %d bytes, want it unchanged", len(c.text))
 	}
 	c.text = "Tea"
-	if got := appendText(c, " Large"); got.text != "Tea Large" {
-		t.Errorf("text = %q, want Tea Large", got.text)
-	}
+	testenv.Equal(t, "Tea Large", appendText(c, " Large").text)
 }
 
 // Each empty cell takes more memory than its separator. Separators in quotes are text.
@@ -45,11 +45,7 @@ func TestRead_refuses_wide_rows(t *testing.T) {
 		t.Errorf("problems of a wide row = %v, want %s in row 2", problems, TooWide)
 	}
 	for _, text := range []string{"a,b\n\"" + wide + "\"\n", strings.Repeat(wide[:maxSeparators]+"\n", 2)} {
-		if row := wideAt([]byte(text), ','); row != 0 {
-			t.Errorf("row %d is wide, want none", row)
-		}
+		testenv.Equal(t, 0, wideAt([]byte(text), ','))
 	}
-	if row := wideAt([]byte("\"a\nb\",c\n"+wide), ','); row != 2 {
-		t.Errorf("row %d is wide, want row 2", row)
-	}
+	testenv.Equal(t, 2, wideAt([]byte("\"a\nb\",c\n"+wide), ','))
 }

@@ -3,6 +3,8 @@ package menufile
 import (
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -105,9 +107,7 @@ func TestOptionsCell_further_languages(t *testing.T) {
 	if len(problems) > 0 || got.Groups[0].Options[1].Names["en"] != "L" || got.Groups[1].Names["en"] != "Extra: more" {
 		t.Errorf("read as %+v, %v", got, problems)
 	}
-	if text := got.names("en"); text != names {
-		t.Errorf("written as %q, want %q", text, names)
-	}
+	testenv.Equal(t, names, got.names("en"))
 	for _, wrong := range []string{"Size: M; L", "Size: M | Extra: Pearls", "Size: M; L | Pearls", ": M; L | Extra: Pearls", "Size: M; L; | Extra: "} {
 		if _, problems := read(groups, wrong); len(problems) != 1 || problems[0].Code != OptionsUnreadable || problems[0].Column != "options:en" {
 			t.Errorf("%q: problems %v, want one of options:en", wrong, problems)

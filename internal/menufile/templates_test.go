@@ -122,9 +122,7 @@ func TestTemplateRows_options(t *testing.T) {
 	i := slices.IndexFunc(rows, func(r DishRow) bool { return r.Key == "bubble-tea-pearl-milk-tea" })
 	want := "容量 (size): 中杯 = 60 *; 大杯 = 70 | 甜度 (1): 正常甜 *; 少糖; 半糖; 微糖; 無糖 | 冰塊 (1): 正常冰 *; 少冰; 去冰 | " +
 		"加料 (0-3, each 2): 黑糖珍珠 = 10; 仙草凍 = 10; 椰果 = 10; 雞蛋布丁 = 15; 芝士奶蓋 = 20"
-	if got := rows[i].Options.Text(Options{money.TWD, []string{"zh-TW"}}); got != want {
-		t.Errorf("the options are\n%s\nwant\n%s", got, want)
-	}
+	testenv.Equal(t, want, rows[i].Options.Text(Options{money.TWD, []string{"zh-TW"}}))
 	if got := rows[i].Options.names("en"); !strings.HasPrefix(got, "Size: Medium; Large | Sugar: Full sugar; ") {
 		t.Errorf("the English names are %s", got)
 	}

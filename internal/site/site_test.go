@@ -141,12 +141,8 @@ func TestHome(t *testing.T) {
 	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, base64.StdEncoding.EncodeToString(sum[:])) {
 		t.Errorf("the style is not allowed by %s", csp)
 	}
-	if vary := w.Header().Get("Vary"); vary != "Accept-Encoding, Accept-Language" {
-		t.Errorf("Vary is %s", vary)
-	}
-	if again := ask(t, s, "/?lang=en", "If-None-Match", w.Header().Get("ETag")); again.Code != http.StatusNotModified {
-		t.Errorf("again: %d", again.Code)
-	}
+	testenv.Equal(t, "Accept-Encoding, Accept-Language", w.Header().Get("Vary"))
+	testenv.Equal(t, http.StatusNotModified, ask(t, s, "/?lang=en", "If-None-Match", w.Header().Get("ETag")).Code)
 	if zipped := ask(t, s, "/", "Accept-Encoding", "gzip"); zipped.Header().Get("Content-Encoding") != "gzip" {
 		t.Error("the page is not compressed")
 	}
@@ -201,9 +197,7 @@ func TestMenu_addresses(t *testing.T) {
 			t.Errorf("GET %s: status %d with headers %v, want 308 to %s", path, w.Code, w.Header(), want)
 		}
 	}
-	if w := ask(t, s, "/menu/quan-hoa-hue"); w.Code != http.StatusOK {
-		t.Errorf("the address itself: %d", w.Code)
-	}
+	testenv.Equal(t, http.StatusOK, ask(t, s, "/menu/quan-hoa-hue").Code)
 }
 
 // Special hours are shown two weeks ahead, in the language of the visitor and as structured data for search engines.

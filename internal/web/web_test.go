@@ -152,15 +152,11 @@ func TestApp_guest_worker(t *testing.T) {
 func TestApp_policy_of_contents(t *testing.T) {
 	s := newServer(t)
 	got := ask(t, s, "/m/abc").Header().Get("Content-Security-Policy")
-	if staff := ask(t, s, "/console/").Header().Get("Content-Security-Policy"); staff != got {
-		t.Errorf("policy of the console = %s, want that of the guest app", staff)
-	}
+	testenv.Equal(t, got, ask(t, s, "/console/").Header().Get("Content-Security-Policy"))
 	want := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; " +
 		"frame-ancestors 'none'; require-trusted-types-for 'script'"
-	if got != want {
-		t.Errorf("policy = %s, want %s", got, want)
-	}
+	testenv.Equal(t, want, got)
 }
 
 func TestApp_files(t *testing.T) {
@@ -198,9 +194,7 @@ func TestPictures(t *testing.T) {
 		h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" {
 		t.Errorf("picture = %s, error %v, headers %v, want an SVG that may load nothing", text, err, h)
 	}
-	if w := ask(t, s, "/media/5"); w.Code != http.StatusNotFound {
-		t.Errorf("missing image: status %d, want 404", w.Code)
-	}
+	testenv.Equal(t, http.StatusNotFound, ask(t, s, "/media/5").Code)
 }
 
 func TestPictures_photos(t *testing.T) {

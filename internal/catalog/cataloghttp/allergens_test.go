@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/catalog"
@@ -35,9 +37,7 @@ func TestConsole_allergens(t *testing.T) {
 	both := decode[dish](t, s.asService(t, "PATCH", "/api/dishes/10",
 		`{"allergens":{"declared":true,"contains":["BM","AW"],"mayContain":["AE"]},"diets":["HALAL"]}`), 200)
 	want := Declared{&allergens{[]catalog.Allergen{"AW", "BM"}, []catalog.Allergen{"AE"}}, []catalog.Diet{"HALAL"}}
-	if d := cmp.Diff(want, both.Declared); d != "" {
-		t.Errorf("the dish (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, want, both.Declared)
 	const shown = `"allergens":{"contains":["AW","BM"],"mayContain":["AE"]},"diets":["HALAL"]`
 	if menu := guests(); !strings.Contains(menu, shown) {
 		t.Errorf("guests see %s, want %s", menu, shown)
@@ -49,9 +49,7 @@ func TestConsole_allergens(t *testing.T) {
 	}
 	added := decode[dish](t, s.asService(t, "POST", "/api/dishes",
 		`{"categoryId":"1","names":{"en":"Tofu"},"allergens":{"declared":true,"contains":["AY"],"mayContain":[]},"diets":["VEGAN"]}`), 201)
-	if d := cmp.Diff([]catalog.Diet{"VEGETARIAN", "VEGAN"}, added.Diets); d != "" {
-		t.Errorf("diets of a vegan dish (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, []catalog.Diet{"VEGETARIAN", "VEGAN"}, added.Diets)
 
 	option := decode[optionInfo](t, s.asService(t, "POST", "/api/option-groups/3/options",
 		`{"names":{"en":"Nuts"},"allergens":{"declared":true,"contains":["AN"],"mayContain":[]}}`), 201)

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
 	"comanda/internal/fault"
@@ -193,9 +191,7 @@ func (l *liveClient) want(data string) {
 	if !ok {
 		l.t.Fatalf("the stream has ended: %v", l.text.Err())
 	}
-	if d := cmp.Diff(data, got); d != "" {
-		l.t.Fatal(d)
-	}
+	testenv.Equal(l.t, data, got)
 }
 
 // next returns the data of the next event; ok is false if the stream has ended.
@@ -299,7 +295,5 @@ func TestSharedEvents(t *testing.T) {
 		t.Error("the same event is encoded twice")
 	}
 	between(with(three), with(seven))
-	if n := len(events.byBranch[1].events); n != 1 {
-		t.Errorf("%d events are kept, want 1: those of the last menu are not needed any more", n)
-	}
+	testenv.Equal(t, 1, len(events.byBranch[1].events))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"comanda/internal/testenv"
 
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogtest"
@@ -37,9 +37,7 @@ func TestConsole_from_option_to_menu(t *testing.T) {
 		GroupID: group.ID, Kind: catalog.ChoiceGroup, Names: group.Names, MaxEach: 2, DefaultsCharge: true,
 		Options: []lineOption{{OptionID: option.ID, Names: edited.Names, Price: 9000, IsDefault: true, IsActive: true}},
 	}
-	if d := cmp.Diff([]lineGroup{want}, set.Groups); d != "" {
-		t.Errorf("groups of the line (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, []lineGroup{want}, set.Groups)
 	if n := decode[attached](t, s.asService(t, "POST", at+"/groups/"+group.ID+"/attach", `{"itemIds":["12","13"],"settings":`+settings+`}}`), 200); n.Items != 2 {
 		t.Errorf("attached to %d dishes, want 2", n.Items)
 	}
@@ -62,9 +60,7 @@ func TestConsole_from_option_to_menu(t *testing.T) {
 	guests := func() *httptest.ResponseRecorder {
 		return s.ask(t, "POST", "/cis/menu/active?locale=en", `{"branchId":"1"}`)
 	}
-	if n := strings.Count(guests().Body.String(), shown+"true"); n != 3 {
-		t.Errorf("%d dishes offer basil, want 3", n)
-	}
+	testenv.Equal(t, 3, strings.Count(guests().Body.String(), shown+"true"))
 	list := decode[httpapi.Listed[optionGroupInfo]](t, s.asService(t, "GET", "/api/option-groups?q=herb", ""), 200)
 	if list.Total != 1 || list.Items[0].UsedBy != 3 || len(list.Items[0].Options) != 1 {
 		t.Errorf("the library lists %+v, want one group on 3 dishes", list)

@@ -54,9 +54,7 @@ func getWithLoads(t *testing.T, c *catalogredis.Cache, l *loader, revision int64
 	l.loads.Store(0)
 	got := testenv.Must(c.GetOrLoad(t.Context(), branch, revision, l.load))(t)
 	testenv.Equal(t, menu(max(revision, l.revision)), got, cmp.AllowUnexported(catalog.Edition{}))
-	if n := l.loads.Load(); n != wantLoads {
-		t.Errorf("loaded %d times, want %d", n, wantLoads)
-	}
+	testenv.Equal(t, wantLoads, l.loads.Load())
 }
 
 func each(t *testing.T, test func(t *testing.T, db *redisdb.DB, c *catalogredis.Cache)) {
@@ -117,9 +115,7 @@ func TestCache_GetOrLoad_leaves_the_lock_of_another(t *testing.T) {
 func TestCache_GetOrLoad_frees_the_lock_after_a_failure(t *testing.T) {
 	each(t, func(t *testing.T, _ *redisdb.DB, c *catalogredis.Cache) {
 		broken := &loader{err: errors.New("broken")}
-		if _, err := c.GetOrLoad(t.Context(), branch, 1, broken.load); !errors.Is(err, broken.err) {
-			t.Errorf("GetOrLoad: error %v, want %v", err, broken.err)
-		}
+		testenv.ErrorIs(t, broken.err, testenv.Err(c.GetOrLoad(t.Context(), branch, 1, broken.load)))
 		getWithLoads(t, c, &loader{revision: 1}, 1, 1)
 		getWithLoads(t, c, &loader{revision: 1}, 1, 0)
 	})
