@@ -168,9 +168,7 @@ func TestSender_dead_letters(t *testing.T) {
 				h.t.Fatalf("row after %d attempts = %+v, want it dead after the last one", i+1, r)
 			}
 			if r.dead == 1 {
-				if r.fields != "{}" {
-					h.t.Errorf("fields of a dead letter = %s, want none", r.fields)
-				}
+				testenv.Equal(h.t, "{}", r.fields)
 				break
 			}
 			pause := time.UnixMilli(r.due).Sub(h.now)
@@ -235,9 +233,7 @@ func TestSender_unreachable(t *testing.T) {
 		}
 		h.server.Close()
 		for range 2 * mail.MaxAttempts {
-			if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-				h.t.Fatalf("without a server: error %v, want ErrUnreachable", err)
-			}
+			testenv.ErrorIs(h.t, mail.ErrUnreachable, h.sender.RunOnce(h.t.Context()), "without a server")
 		}
 		for _, r := range h.rows() {
 			if r.attempts != 0 || r.dead != 0 || r.due != h.now.UnixMilli() {
@@ -318,9 +314,7 @@ func TestSender_reply_lost(t *testing.T) {
 	h := newEnv(t, sqldbtest.SQLite(t))
 	h.letter("a")
 	h.server.Drop(true)
-	if err := h.sender.RunOnce(t.Context()); !errors.Is(err, mail.ErrUnreachable) {
-		t.Errorf("RunOnce without a reply: error %v, want ErrUnreachable", err)
-	}
+	testenv.ErrorIs(t, mail.ErrUnreachable, h.sender.RunOnce(t.Context()), "RunOnce without a reply")
 	h.server.Drop(false)
 	h.run()
 	if got, _ := h.server.Messages(); len(got) != 1 {
@@ -454,9 +448,7 @@ func TestStore_backlog(t *testing.T) {
 		testenv.NoError(h.t, s.RecordFailures(h.t.Context(), h.now, queue.Failure{ID: "b", Dead: true, Reason: "no"}))
 		h.now = h.now.Add(time.Minute)
 		expect(1, 1, time.Minute)
-		if n, err := s.Purge(h.t.Context(), h.now); err != nil || n != 1 {
-			h.t.Errorf("Purge = %d, %v, want 1", n, err)
-		}
+		testenv.Equal(h.t, 1, testenv.Must(s.Purge(h.t.Context(), h.now))(h.t))
 		expect(1, 0, time.Minute)
 	})
 }
@@ -488,9 +480,7 @@ func TestSender_orders(t *testing.T) {
 		queue("o1", "o2", "o3")
 		h.run()
 		queue("o4")
-		if err := h.sender.RunOnce(h.t.Context()); !errors.Is(err, down) {
-			h.t.Error(err)
-		}
+		testenv.ErrorIs(h.t, down, h.sender.RunOnce(h.t.Context()))
 		left := map[string]row{}
 		for _, r := range h.rows() {
 			left[r.id] = r

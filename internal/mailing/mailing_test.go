@@ -296,9 +296,7 @@ func TestMailing_rate(t *testing.T) {
 			h.now = h.now.Add(mailing.BatchInterval)
 			total += h.expand()
 		}
-		if total != mailing.MaxWaiting {
-			h.t.Errorf("%d e-mails wait, want %d", total, mailing.MaxWaiting)
-		}
+		testenv.Equal(h.t, mailing.MaxWaiting, total)
 		h.deliver()
 		if n := h.expand(); n != mailing.BatchSize {
 			h.t.Errorf("%d e-mails after the others were sent, want %d", n, mailing.BatchSize)
@@ -374,9 +372,7 @@ func TestMailing_cancel(t *testing.T) {
 		if after := h.mailing(m.ID); after.Queued != got.Queued || after.State != mailing.Canceled {
 			h.t.Errorf("after its end it has become %+v", after)
 		}
-		if _, err := h.service.Cancel(t0(h), h.owner, m.ID); !errors.Is(err, mailing.ErrEnded) {
-			h.t.Errorf("Cancel again = %v, want ErrEnded", err)
-		}
+		testenv.ErrorIs(h.t, mailing.ErrEnded, testenv.Err(h.service.Cancel(t0(h), h.owner, m.ID)), "Cancel again")
 		if _, err := h.service.Cancel(t0(h), h.owner, "x"); !errors.Is(err, mailing.ErrMailing) {
 			h.t.Errorf("Cancel of an unknown one = %v, want ErrMailing", err)
 		}
@@ -501,9 +497,7 @@ func TestMailing_reminder_not_sent(t *testing.T) {
 				h.t.Errorf("%s got %d reminders", name, n)
 			}
 		}
-		if len(h.sent) != mailing.BatchSize+1 {
-			h.t.Errorf("%d reminders were sent", len(h.sent))
-		}
+		testenv.Equal(h.t, mailing.BatchSize+1, len(h.sent))
 	})
 }
 
@@ -534,13 +528,9 @@ func TestMailing_idempotent(t *testing.T) {
 				made++
 			}
 		}
-		if made != 1 {
-			h.t.Errorf("%d requests made a mailing", made)
-		}
+		testenv.Equal(h.t, 1, made)
 		h.all()
-		if len(h.sent) != 1 {
-			h.t.Errorf("%d e-mails", len(h.sent))
-		}
+		testenv.Equal(h.t, 1, len(h.sent))
 		n.Texts[0].Subject = "other"
 		if _, _, err := h.service.Send(t0(h), h.owner, n); !errors.Is(err, mailing.ErrKeyUsed) {
 			h.t.Errorf("another request = %v, want ErrKeyUsed", err)

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/event"
 	"comanda/internal/notice"
 	"comanda/internal/testenv"
@@ -79,7 +77,5 @@ func TestPayloadOf(t *testing.T) {
 		got[a] = notice.PayloadOf(n, "vi").URL
 	}
 	want := map[notice.Audience]string{"7": "/shop/orders/o", "vx": "/app/orders/o"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pages (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, got)
 }

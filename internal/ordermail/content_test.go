@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/catalog"
 	"comanda/internal/fault"
 	"comanda/internal/mail"
@@ -124,9 +122,7 @@ func TestContentOf_texts(t *testing.T) {
 			if *update {
 				testenv.NoError(t, os.WriteFile(file, []byte(all.String()), 0o644))
 			}
-			if diff := cmp.Diff(string(testenv.Must(os.ReadFile(file))(t)), all.String()); diff != "" {
-				t.Errorf("texts (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, string(testenv.Must(os.ReadFile(file))(t)), all.String())
 		})
 	}
 }

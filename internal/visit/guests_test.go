@@ -29,14 +29,14 @@ func TestGuests_Resolve(t *testing.T) {
 		}
 		h.close(l.VisitID)
 		_, err = h.guests.Resolve(t.Context(), l.CustomerToken)
-		wantFault(t, "after the closing", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, err, "after the closing")
 		h.clock.Advance(30 * time.Minute)
 		if g, err := h.guests.ResolveForRead(t.Context(), l.CustomerToken); g.VisitOpen || g.VisitID != l.VisitID || err != nil {
 			t.Errorf("reading half an hour later: %+v, %v", g, err)
 		}
 		h.clock.Advance(time.Second)
 		_, err = h.guests.ResolveForRead(t.Context(), l.CustomerToken)
-		wantFault(t, "reading later", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, err, "reading later")
 	})
 }
 
@@ -44,12 +44,11 @@ func TestGuests_Resolve_refuses_unknown_tokens(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		l := h.scan(3, "")
 		for _, token := range []string{"", "x", l.CustomerToken + "A", l.CustomerToken[:42] + "\n", visit.HashToken(l.CustomerToken)} {
-			_, err := h.guests.Resolve(t.Context(), token)
-			wantFault(t, token, err, visit.ErrToken)
+			testenv.ErrorIs(t, visit.ErrToken, testenv.Err(h.guests.Resolve(t.Context(), token)), token)
 		}
 		before := h.store.guests.Load()
 		_, err := h.guests.Resolve(t.Context(), visit.NewCustomerToken())
-		wantFault(t, "an unknown token", err, visit.ErrToken)
+		testenv.ErrorIs(t, visit.ErrToken, err, "an unknown token")
 		if n := h.store.guests.Load() - before; before != 0 || n != 1 {
 			t.Errorf("%d queries for malformed tokens, %d for a well-formed one", before, n)
 		}
@@ -95,7 +94,7 @@ func TestGuests_Resolve_fills_Redis_from_SQL(t *testing.T) {
 		h.close(l.VisitID)
 		h.restart()
 		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
-		wantFault(t, "after the closing", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, err, "after the closing")
 		if lost.Len() != 0 {
 			t.Error("a closed visit was written to Redis")
 		}
@@ -115,8 +114,7 @@ func TestGuests_Resolve_discards_an_outdated_read(t *testing.T) {
 		if _, err := h.guests.Resolve(t.Context(), l.CustomerToken); err != nil {
 			t.Errorf("the query that started first: %v", err)
 		}
-		_, err := h.guests.Resolve(t.Context(), l.CustomerToken)
-		wantFault(t, "the next", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, testenv.Err(h.guests.Resolve(t.Context(), l.CustomerToken)), "the next")
 	})
 }
 
@@ -157,9 +155,7 @@ func TestGuests_FlushSeen(t *testing.T) {
 		h.clock.Advance(time.Minute)
 		testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
 		h.store.seenErr = errors.New("the disk is full")
-		if err := h.guests.FlushSeen(t.Context()); !errors.Is(err, h.store.seenErr) {
-			t.Errorf("FlushSeen returned %v for a failing store", err)
-		}
+		testenv.ErrorIs(t, h.store.seenErr, h.guests.FlushSeen(t.Context()), "FlushSeen returned for a failing store")
 		h.store.seenErr = nil
 		testenv.NoError(t, h.guests.FlushSeen(t.Context()))
 		if v := h.openVisits(); !v[0].LastSeenAt.Equal(h.clock.Now()) {
@@ -178,9 +174,7 @@ func TestTokens(t *testing.T) {
 		seen[qr], seen[customer] = true, true
 	}
 	// FIPS 180-4's example of SHA-256.
-	if got := visit.HashToken("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("Hash(abc) = %s", got)
-	}
+	testenv.Equal(t, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", visit.HashToken("abc"))
 }
 
 func BenchmarkGuests_Resolve(b *testing.B) {

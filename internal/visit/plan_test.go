@@ -103,7 +103,7 @@ func TestApplyPlan_with_a_collision(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := visit.ApplyPlan(tables, []visit.PlanEdit{{2, at(0, 0), visit.ShapeRound}})
-	wantFault(t, "one of the two", err, visit.ErrPlaceTaken)
+	testenv.ErrorIs(t, visit.ErrPlaceTaken, err, "one of the two")
 }
 
 // clearPlan takes the demo's tables off the plan.
@@ -126,9 +126,7 @@ func TestFloor_SavePlan(t *testing.T) {
 		}
 		want := func(want string) {
 			t.Helper()
-			if got := plan(testenv.Must(h.floor.Tables(t.Context(), authz.System(), 1))(t)); got != want {
-				t.Errorf("the plan is %s, want %s", got, want)
-			}
+			testenv.Equal(t, want, plan(testenv.Must(h.floor.Tables(t.Context(), authz.System(), 1))(t)))
 		}
 		got, err := save(visit.PlanEdit{3, at(1, 2), visit.ShapeRound}, visit.PlanEdit{4, at(2, 2), visit.ShapeWide})
 		if err != nil || len(got) != 6 || plan(got) != "3 1,2 ROUND; 4 2,2 WIDE" {
@@ -140,16 +138,16 @@ func TestFloor_SavePlan(t *testing.T) {
 		want("3 3,2 ROUND; 4 1,2 WIDE")
 
 		_, err = save(visit.PlanEdit{5, at(9, 9), visit.ShapeSquare}, visit.PlanEdit{6, at(2, 2), visit.ShapeSquare})
-		wantFault(t, "the second cell of a wide table", err, visit.ErrPlaceTaken)
+		testenv.ErrorIs(t, visit.ErrPlaceTaken, err, "the second cell of a wide table")
 		_, err = save(visit.PlanEdit{5, at(9, 9), visit.ShapeSquare}, visit.PlanEdit{7, at(0, 0), visit.ShapeSquare})
-		wantFault(t, "a table of another branch", err, visit.ErrTable)
+		testenv.ErrorIs(t, visit.ErrTable, err, "a table of another branch")
 		_, err = save()
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("nothing: %v", err)
 		}
 		for branch, by := range map[int64]authz.Actor{1: {Branches: []int64{2}}, 9: authz.System()} {
 			_, err = h.floor.SavePlan(t.Context(), by, branch, []visit.PlanEdit{{3, at(0, 0), visit.ShapeSquare}})
-			wantFault(t, "a foreign or unknown branch", err, catalog.ErrBranch)
+			testenv.ErrorIs(t, catalog.ErrBranch, err, "a foreign or unknown branch")
 		}
 		want("3 3,2 ROUND; 4 1,2 WIDE") // all or none
 
@@ -188,7 +186,7 @@ func TestFloor_SavePlan_concurrently(t *testing.T) {
 			}
 			wg.Wait()
 			for _, err := range slices.DeleteFunc(errs, func(err error) bool { return err == nil }) {
-				wantFault(h.t, "the others", err, visit.ErrPlaceTaken)
+				testenv.ErrorIs(h.t, visit.ErrPlaceTaken, err, "the others")
 			}
 			all := testenv.Must(h.floor.Tables(h.t.Context(), authz.System(), 1))(h.t)
 			if n := strings.Count(plan(all), fmt.Sprintf(" %d,5", round)); n != 1 {

@@ -19,10 +19,10 @@ func TestFloor_hides_other_branches(t *testing.T) {
 		_, closing := h.floor.Close(t.Context(), otherBranchActor, l.VisitID)
 		_, tables := h.floor.Tables(t.Context(), otherBranchActor, 1)
 		_, _, visits := h.floor.Visits(t.Context(), otherBranchActor, visit.Filter{Branch: 1, Limit: 10})
-		wantFault(t, "rotate", rotate, visit.ErrTable)
-		wantFault(t, "close", closing, visit.ErrVisit)
-		wantFault(t, "tables", tables, catalog.ErrBranch)
-		wantFault(t, "visits", visits, catalog.ErrBranch)
+		testenv.ErrorIs(t, visit.ErrTable, rotate, "rotate")
+		testenv.ErrorIs(t, visit.ErrVisit, closing, "close")
+		testenv.ErrorIs(t, catalog.ErrBranch, tables, "tables")
+		testenv.ErrorIs(t, catalog.ErrBranch, visits, "visits")
 		all, err := h.floor.Tables(t.Context(), otherBranchActor, 0)
 		if err != nil || len(all) != 6 || all[0].BranchID != 2 {
 			t.Errorf("Tables = %v, %v, want the six of branch 2", all, err)
@@ -47,9 +47,7 @@ func TestFloor_audit(t *testing.T) {
 		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
 		h.scan(4, "")
 		h.clock.Advance(catalog.MaxAutoClose)
-		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
+		testenv.Equal(t, 1, testenv.Must(h.floor.CloseIdle(t.Context(), h.clock.Now(), 10))(t))
 		audit, err := auditsql.Verify(t.Context(), h.db)
 		if err != nil || audit.Entries != 2 || len(audit.Broken) != 0 {
 			t.Errorf("Verify = %+v, %v, want an unbroken chain of two entries", audit, err)

@@ -40,17 +40,17 @@ func TestFloor_Seat(t *testing.T) {
 			t.Error("a scan of the code did not join the visit")
 		}
 		_, err := h.floor.Seat(t.Context(), authz.System(), 3)
-		wantFault(t, "a second party", err, visit.ErrTableTaken)
+		testenv.ErrorIs(t, visit.ErrTableTaken, err, "a second party")
 		h.scan(4, "")
 		_, err = h.floor.Seat(t.Context(), authz.System(), 4)
-		wantFault(t, "where a guest sits", err, visit.ErrTableTaken)
+		testenv.ErrorIs(t, visit.ErrTableTaken, err, "where a guest sits")
 		testenv.NoError(t, h.use(5, false))
 		_, err = h.floor.Seat(t.Context(), authz.System(), 5)
-		wantFault(t, "a table out of use", err, visit.ErrTableInactive)
+		testenv.ErrorIs(t, visit.ErrTableInactive, err, "a table out of use")
 		for _, by := range []authz.Actor{authz.System(), {Kind: authz.Account, Branches: []int64{2}}} {
 			table := map[bool]int64{true: 99, false: 6}[by.AllBranches]
 			_, err = h.floor.Seat(t.Context(), by, table)
-			wantFault(t, "no table of theirs", err, visit.ErrTable)
+			testenv.ErrorIs(t, visit.ErrTable, err, "no table of theirs")
 		}
 	})
 }
@@ -78,12 +78,8 @@ func TestFloor_Move(t *testing.T) {
 		if l := h.scan(3, ""); l.VisitID == g.VisitID {
 			t.Error("the old table's code still joins the visit")
 		}
-		if again := h.move(g.VisitID, 5); again.TableID != 5 {
-			t.Errorf("to where it is: %+v", again)
-		}
-		if v := h.openVisits(); len(v) != 2 {
-			t.Errorf("%d parties", len(v))
-		}
+		testenv.Equal(t, 5, h.move(g.VisitID, 5).TableID)
+		testenv.Equal(t, 2, len(h.openVisits()))
 	})
 }
 
@@ -111,8 +107,7 @@ func TestFloor_Move_refuses(t *testing.T) {
 			"their table, foreign visit":  {otherBranchActor, v.ID, 7, visit.ErrVisit},
 			"nothing that they could see": {otherBranchActor, "nobody", 99, visit.ErrVisit},
 		} {
-			_, err := h.floor.Move(t.Context(), c.by, c.visit, c.table)
-			wantFault(t, what, err, c.want)
+			testenv.ErrorIs(t, c.want, testenv.Err(h.floor.Move(t.Context(), c.by, c.visit, c.table)), what)
 		}
 		if open := h.openVisits(); len(open) != 2 || open[1].TableID != 1 && open[0].TableID != 1 {
 			t.Errorf("after nothing but refusals: %+v", open)
@@ -159,7 +154,7 @@ func TestFloor_Move_crosswise(t *testing.T) {
 			}{{a, 2}, {b, 1}} {
 				wg.Go(func() {
 					_, err := h.floor.Move(h.t.Context(), authz.System(), m.id, m.table)
-					wantFault(h.t, "swapping_tables", err, visit.ErrTableTaken)
+					testenv.ErrorIs(h.t, visit.ErrTableTaken, err, "swapping_tables")
 				})
 			}
 		}
@@ -207,9 +202,7 @@ func TestFloor_Move_while_phones_scan(t *testing.T) {
 				t.Errorf("two parties at table %d", v.TableID)
 			}
 		}
-		if guest, err := h.guests.Resolve(t.Context(), party.CustomerToken); err != nil || guest.VisitID != party.VisitID {
-			t.Errorf("the party's phone: %+v, %v", guest, err)
-		}
+		testenv.Equal(t, party.VisitID, testenv.Must(h.guests.Resolve(t.Context(), party.CustomerToken))(t).VisitID)
 	})
 }
 
@@ -265,14 +258,14 @@ func TestFloor_Call_refuses(t *testing.T) {
 		g := testenv.Must(h.guests.Resolve(t.Context(), l.CustomerToken))(t)
 		testenv.Must(h.floor.Call(t.Context(), g, visit.CallHelp))(t)
 		_, err := h.floor.Answer(t.Context(), authz.Actor{Kind: authz.Account, Branches: []int64{2}}, g.VisitID, "")
-		wantFault(t, "an answer from elsewhere", err, visit.ErrVisit)
+		testenv.ErrorIs(t, visit.ErrVisit, err, "an answer from elsewhere")
 		_, err = h.floor.Answer(t.Context(), authz.System(), "nobody", "")
-		wantFault(t, "an answer to an unknown visit", err, visit.ErrVisit)
+		testenv.ErrorIs(t, visit.ErrVisit, err, "an answer to an unknown visit")
 		if v := h.openVisits(); v[0].Calls.Help.IsZero() {
 			t.Error("an actor of another branch ended the call")
 		}
 		h.close(g.VisitID)
 		_, err = h.floor.Call(t.Context(), g, visit.CallBill) // by a process whose cache does not have the closing yet
-		wantFault(t, "who has gone", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, err, "who has gone")
 	})
 }

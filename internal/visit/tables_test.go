@@ -53,9 +53,7 @@ func TestFloor_AddTable(t *testing.T) {
 		if _, err := h.floor.AddTable(t.Context(), authz.System(), visit.Table{BranchID: 2, Label: "A3", Seats: 4}); err != nil {
 			t.Errorf("a label of another branch: %v", err)
 		}
-		if all, err := h.floor.Tables(t.Context(), authz.System(), 0); err != nil || len(all) != 21 {
-			t.Errorf("%d tables, %v", len(all), err)
-		}
+		testenv.Equal(t, 21, len(testenv.Must(h.floor.Tables(t.Context(), authz.System(), 0))(t)))
 	})
 }
 
@@ -77,19 +75,19 @@ func TestFloor_EditTable(t *testing.T) {
 			t.Errorf("an edit of nothing: %+v, %v", got, err)
 		}
 		_, err := edit(visit.TableEdit{Label: new("A4")})
-		wantFault(t, "another's label", err, visit.ErrLabelTaken)
+		testenv.ErrorIs(t, visit.ErrLabelTaken, err, "another's label")
 		if _, err := edit(visit.TableEdit{Seats: new(0)}); err == nil {
 			t.Error("a table without seats was accepted")
 		}
 		_, err = h.floor.EditTable(t.Context(), authz.Actor{Branches: []int64{2}}, 3, visit.TableEdit{Seats: new(9)})
-		wantFault(t, "a foreign table", err, visit.ErrTable)
+		testenv.ErrorIs(t, visit.ErrTable, err, "a foreign table")
 
 		l := h.scan(3, "")
-		wantFault(t, "out of use under its guests", h.use(3, false), visit.ErrTableTaken)
+		testenv.ErrorIs(t, visit.ErrTableTaken, h.use(3, false), "out of use under its guests")
 		h.close(l.VisitID)
 		testenv.NoError(t, h.use(3, false))
 		_, err = h.landing.Scan(t.Context(), h.qr(3), "")
-		wantFault(t, "a scan at a table out of use", err, visit.ErrTableInactive)
+		testenv.ErrorIs(t, visit.ErrTableInactive, err, "a scan at a table out of use")
 		testenv.NoError(t, h.use(3, true))
 		h.scan(3, "")
 		if got := h.log("table:3"); !slices.Equal(got, slices.Repeat([]string{"table_edited"}, 5)) {
@@ -155,11 +153,11 @@ func TestFloor_Codes(t *testing.T) {
 			t.Errorf("two of them: %v", got)
 		}
 		_, _, err := h.floor.PrintCodes(t.Context(), authz.System(), 1, []int64{1, 7})
-		wantFault(t, "one of another branch", err, visit.ErrTable)
+		testenv.ErrorIs(t, visit.ErrTable, err, "one of another branch")
 		_, _, err = h.floor.Codes(t.Context(), authz.Actor{Branches: []int64{2}}, 1, nil)
-		wantFault(t, "a foreign branch", err, catalog.ErrBranch)
+		testenv.ErrorIs(t, catalog.ErrBranch, err, "a foreign branch")
 		_, err = h.floor.PrintCode(t.Context(), authz.Actor{Branches: []int64{2}}, 3)
-		wantFault(t, "a foreign table", err, visit.ErrTable)
+		testenv.ErrorIs(t, visit.ErrTable, err, "a foreign table")
 		if one, err := h.floor.PrintCode(t.Context(), authz.System(), 3); err != nil || one.QR != h.qr(3) {
 			t.Errorf("PrintCode = %+v, %v, want the code of table 3", one, err)
 		}

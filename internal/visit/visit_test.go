@@ -2,7 +2,6 @@ package visit_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -127,13 +126,6 @@ func (h *fixture) restart() {
 	h.landing.Guests, h.floor.Guests = h.guests, h.guests
 }
 
-func wantFault(t testing.TB, what string, got, want error) {
-	t.Helper()
-	if !errors.Is(got, want) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
-}
-
 func TestLanding_Scan(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
@@ -194,15 +186,11 @@ func TestLanding_Scan_refuses_codes(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		old := h.qr(3)
 		testenv.Must(h.floor.RotateQR(t.Context(), authz.System(), 3))(t)
-		_, err := h.landing.Scan(t.Context(), old, "")
-		wantFault(t, "a revoked code", err, visit.ErrQRRevoked)
+		testenv.ErrorIs(t, visit.ErrQRRevoked, testenv.Err(h.landing.Scan(t.Context(), old, "")), "a revoked code")
 		for _, qr := range []string{"", visit.NewQRToken(), old + "A", "../../etc/passwd-12345", "ộộộộộộộ1"} {
-			_, err := h.landing.Scan(t.Context(), qr, "")
-			wantFault(t, qr, err, visit.ErrQRUnknown)
+			testenv.ErrorIs(t, visit.ErrQRUnknown, testenv.Err(h.landing.Scan(t.Context(), qr, "")), qr)
 		}
-		if n := len(h.openVisits()); n != 0 {
-			t.Errorf("%d visits were opened", n)
-		}
+		testenv.Equal(t, 0, len(h.openVisits()))
 	})
 }
 
@@ -212,7 +200,7 @@ func TestLanding_Scan_after_the_staff_closed(t *testing.T) {
 		before := h.scan(3, "")
 		h.close(before.VisitID)
 		_, err := h.landing.Scan(t.Context(), h.qr(3), before.CustomerToken)
-		wantFault(t, "closed by staff", err, visit.ErrClosedByStaff)
+		testenv.ErrorIs(t, visit.ErrClosedByStaff, err, "closed by staff")
 		if l := h.scan(4, before.CustomerToken); l.CustomerToken == before.CustomerToken {
 			t.Error("the token of a closed visit was valid at another table")
 		}
@@ -230,9 +218,7 @@ func TestLanding_Scan_after_CloseIdle(t *testing.T) {
 	inSQLite(t, func(h *fixture) {
 		before := h.scan(3, "")
 		h.clock.Advance(3 * time.Hour)
-		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
-			t.Fatalf("%d closed, %v", n, err)
-		}
+		testenv.Equal(t, 1, testenv.Must(h.floor.CloseIdle(t.Context(), h.clock.Now(), 10))(t))
 		if l := h.scan(3, before.CustomerToken); l.CustomerToken == before.CustomerToken || l.VisitID == before.VisitID {
 			t.Error("the token of a closed visit was valid again")
 		}
@@ -296,7 +282,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 				for range 20 {
 					l, err := h.landing.Scan(h.t.Context(), old, "")
 					if err != nil {
-						wantFault(h.t, "landing", err, visit.ErrQRRevoked)
+						testenv.ErrorIs(h.t, visit.ErrQRRevoked, err, "landing")
 						return
 					}
 					tokens <- l.CustomerToken
@@ -318,7 +304,7 @@ func TestFloor_RotateQR_while_phones_scan(t *testing.T) {
 		}
 		for token := range tokens {
 			_, err := h.guests.Resolve(h.t.Context(), token)
-			wantFault(h.t, "a guest of the old code", err, visit.ErrClosed)
+			testenv.ErrorIs(h.t, visit.ErrClosed, err, "a guest of the old code")
 		}
 		if l := h.scan(3, ""); l.TableLabel != "A3" {
 			h.t.Errorf("the new code leads to %+v", l)
@@ -336,10 +322,8 @@ func TestLanding_Scan_joins_ending_visits(t *testing.T) {
 		}
 		l := h.scan(3, "")
 		_, err := h.guests.Resolve(h.t.Context(), l.CustomerToken)
-		wantFault(h.t, "a guest of the old code", err, visit.ErrClosed)
-		if n := h.redis.Len(); n != 0 {
-			h.t.Errorf("%d guests in Redis", n)
-		}
+		testenv.ErrorIs(h.t, visit.ErrClosed, err, "a guest of the old code")
+		testenv.Equal(h.t, 0, h.redis.Len())
 	})
 }
 
@@ -357,9 +341,9 @@ func TestFloor_Close(t *testing.T) {
 			t.Errorf("closing again: %+v, %v", again, err)
 		}
 		_, err = h.floor.Close(t.Context(), authz.System(), "no such visit")
-		wantFault(t, "closing an unknown visit", err, visit.ErrVisit)
+		testenv.ErrorIs(t, visit.ErrVisit, err, "closing an unknown visit")
 		_, err = h.floor.RotateQR(t.Context(), authz.System(), 99)
-		wantFault(t, "rotating an unknown table", err, visit.ErrTable)
+		testenv.ErrorIs(t, visit.ErrTable, err, "rotating an unknown table")
 		all, total, err := h.floor.Visits(t.Context(), authz.System(), visit.Filter{Branch: 1, Limit: 10})
 		if err != nil || total != 1 || len(all) != 1 || all[0] != closed {
 			t.Errorf("%d visits: %+v, %v", total, all, err)
@@ -396,11 +380,9 @@ func TestFloor_CloseIdle(t *testing.T) {
 			t.Errorf("open: %+v", v)
 		}
 		_, err := h.guests.Resolve(t.Context(), quiet.CustomerToken)
-		wantFault(t, "the quiet guest", err, visit.ErrClosed)
+		testenv.ErrorIs(t, visit.ErrClosed, err, "the quiet guest")
 		h.clock.Advance(2*time.Hour + 31*time.Second)
-		if n, err := h.floor.CloseIdle(t.Context(), h.clock.Now(), 10); n != 1 || err != nil {
-			t.Errorf("%d closed, %v", n, err)
-		}
+		testenv.Equal(t, 1, testenv.Must(h.floor.CloseIdle(t.Context(), h.clock.Now(), 10))(t))
 	})
 }
 

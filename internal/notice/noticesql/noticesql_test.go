@@ -163,18 +163,14 @@ func TestConsumer_once(t *testing.T) {
 		o := h.place(anna)
 		h.do(orderingtest.Pay(o.ID, h.db.Now()))
 		broken := errors.New("rolled back")
-		if err := h.deliver(broken, h.events()...); !errors.Is(err, broken) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, broken, h.deliver(broken, h.events()...))
 		h.want(account(anna))
 		testenv.Equal(t, len(h.woken), 0)
 		for range 3 {
 			testenv.NoError(t, h.deliver(nil, h.events()...))
 		}
 		h.want(account(anna), "ORDER_PAID*")
-		if diff := cmp.Diff([]string{"71"}, h.woken); diff != "" {
-			t.Errorf("woken (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []string{"71"}, h.woken)
 		n := testenv.Must(h.store.List(t.Context(), account(anna), "", 1))(t)[0]
 		want := notice.Data{Number: ordering.ShortNumber(o.Number), OrderKind: "PICKUP"}
 		if n.OrderID != o.ID || n.Branch != 1 || n.Data != want || n.CreatedAt.IsZero() {
@@ -293,9 +289,7 @@ func TestChoices(t *testing.T) {
 			}
 		}
 		_, err := h.service.Choose(t.Context(), staffOf(1, notice.StockLow), []notice.Choice{{Kind: notice.StockLow, Push: true}})
-		if !errors.Is(err, notice.ErrChoice) {
-			t.Errorf("push for staff: %v", err)
-		}
+		testenv.ErrorIs(t, notice.ErrChoice, err, "push for staff")
 	})
 }
 
@@ -468,9 +462,7 @@ func TestModel(t *testing.T) {
 								rt.Fatalf("newest %s, want %s", p.Newest, ids[0])
 							}
 						}
-						if state := testenv.Must(h.service.State(t.Context(), r))(t); state.Unread != unread {
-							rt.Fatalf("%d unread, want %d", state.Unread, unread)
-						}
+						testenv.Equal(rt, unread, testenv.Must(h.service.State(t.Context(), r))(t).Unread)
 						if !slices.Equal(got, ids) {
 							rt.Fatalf("%v, want %v", got, ids)
 						}

@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"comanda/internal/event"
@@ -142,9 +141,7 @@ func (h *env) summary() (all []string) {
 
 func (h *env) want(want ...string) {
 	h.t.Helper()
-	if diff := cmp.Diff(want, h.summary()); diff != "" {
-		h.t.Errorf("e-mails (-want +got):\n%s", diff)
-	}
+	testenv.Equal(h.t, want, h.summary())
 }
 
 // L1: a delivery that is repeated queues nothing, neither while the first e-mail waits nor after it was sent. A delivery
@@ -153,16 +150,12 @@ func TestConsumer_once(t *testing.T) {
 	each(t, func(h *env) {
 		id := h.place(anna, "")
 		broken := errors.New("rolled back")
-		if err := h.deliver(broken); !errors.Is(err, broken) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, broken, h.deliver(broken))
 		h.want()
 		testenv.NoError(t, h.deliver(nil))
 		testenv.NoError(t, h.deliver(nil))
 		want := []email{{"anna@x.example", "order_received", "vi", "{}", 1, id, "", ordermail.Received.TTL()}}
-		if diff := cmp.Diff(want, h.emails()); diff != "" {
-			t.Errorf("e-mails (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, want, h.emails())
 		testenv.Must(h.db.Exec(t.Context(), stmts.Must("sent")))(t)
 		testenv.NoError(t, h.deliver(nil))
 		h.want()

@@ -117,9 +117,7 @@ func TestLanding_shape(t *testing.T) {
 	if d := cmp.Diff(want, got); w.Code != http.StatusOK || d != "" || len(token) != 43 || len(visitID) != 26 {
 		t.Errorf("landing: status %d, body (-want +got):\n%s", w.Code, d)
 	}
-	if got := w.Header().Get("Cache-Control"); got != "no-store" {
-		t.Errorf("Cache-Control is %q", got)
-	}
+	testenv.Equal(t, "no-store", w.Header().Get("Cache-Control"))
 }
 
 func TestLanding(t *testing.T) {
@@ -177,14 +175,10 @@ func TestLanding_ignores_prefetches(t *testing.T) {
 		for _, path := range []string{"/cis/landing?qr=" + qr, "/m/" + qr} {
 			w := testenv.Serve(t, s, "GET", path, "", header, value)
 			wantStatus(t, w, 503, "prefetch_refused")
-			if got := w.Header().Get("Cache-Control"); got != "no-store" {
-				t.Errorf("Cache-Control is %q", got)
-			}
+			testenv.Equal(t, "no-store", w.Header().Get("Cache-Control"))
 		}
 	}
-	if n := open(); n != 0 {
-		t.Errorf("%d visits are open", n)
-	}
+	testenv.Equal(t, 0, open())
 	if s.ask(t, "GET", "/cis/landing?qr="+qr, "", "", nil); open() != 1 {
 		t.Errorf("%d visits are open after a GET", open())
 	}
@@ -197,9 +191,7 @@ func TestScan(t *testing.T) {
 		t.Errorf("%d to %q", w.Code, got)
 	}
 	w = s.ask(t, "GET", "/m/a&b=%2f", "", "", nil)
-	if got := w.Header().Get("Location"); got != "/cis/landing?qr=a%26b%3D%2F" {
-		t.Errorf("to %q", got)
-	}
+	testenv.Equal(t, "/cis/landing?qr=a%26b%3D%2F", w.Header().Get("Location"))
 }
 
 func TestNoTokenIsLogged(t *testing.T) {
