@@ -187,21 +187,15 @@ func TestService_Slot(t *testing.T) {
 	if _, err := open(ctx, authz.Actor{Branches: []int64{2}}, 1, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
 		t.Errorf("another branch: error %v, want ErrBranch", err)
 	}
-	if _, err := open(ctx, owner, 9, "2026-02-02"); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("no such branch: error %v, want ErrBranch", err)
-	}
+	testenv.ErrorIs(t, catalog.ErrBranch, testenv.Err(open(ctx, owner, 9, "2026-02-02")), "no such branch")
 	for range maxConcurrent + 1 { // refused requests take no place
-		if _, err := open(ctx, branchActor, 1, "2026-01-02"); !errors.Is(err, ErrSpan) {
-			t.Errorf("the wrong way round: error %v, want ErrSpan", err)
-		}
+		testenv.ErrorIs(t, ErrSpan, testenv.Err(open(ctx, branchActor, 1, "2026-01-02")), "the wrong way round")
 	}
 	first := testenv.Must(open(ctx, branchActor, 1, "2026-02-02"))(t)
 	testenv.Must(open(ctx, owner, 1, "2026-02-02"))(t)
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := open(gone, branchActor, 1, "2026-02-02"); !errors.Is(err, context.Canceled) {
-		t.Errorf("one too many: error %v, want Canceled", err)
-	}
+	testenv.ErrorIs(t, context.Canceled, testenv.Err(open(gone, branchActor, 1, "2026-02-02")), "one too many")
 	first()
 	if _, err := open(ctx, branchActor, 1, "2026-02-02"); err != nil {
 		t.Errorf("after one has closed: %v", err)
@@ -294,9 +288,7 @@ func TestTaxBook(t *testing.T) {
 	}
 	want[0].Base, want[0].Amount = 68_182+61_364, 6_818+6_136
 	want[1].Base, want[1].Amount = 120_370+108_333, 9_630+8_667
-	if d := cmp.Diff(want, book.Days()); d != "" {
-		t.Errorf("the days differ (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, want, book.Days())
 	sum := int64(0)
 	for _, d := range book.Days() {
 		sum += d.Base + d.Amount

@@ -98,9 +98,7 @@ func TestBalances_state_table(t *testing.T) {
 			if c.state != none {
 				b.LoadHold(hold("h", stock.Line{1, 2}), c.state)
 			}
-			if got := steps[c.op](b); got != c.want {
-				t.Errorf("outcome %d, want %d", got, c.want)
-			}
+			testenv.Equal(t, c.want, steps[c.op](b))
 			got := count
 			b.Deltas(func(_ stock.Key, c stock.Counter) { got = c.Count })
 			if got.Held != c.held || got.Used != c.used {
@@ -114,9 +112,7 @@ func TestBalances_state_table(t *testing.T) {
 func TestBalances_Reserve_all_or_nothing(t *testing.T) {
 	b := balances(stock.Count{Item: 1, Cap: 5, Held: 1, Used: 1}, stock.Count{Item: 2, Cap: 1}, stock.Count{Item: 3, Cap: stock.Unlimited})
 	outcome, short := b.Reserve(hold("a", stock.Line{1, 4}, stock.Line{2, 2}, stock.Line{3, 1000}), stock.Held)
-	if outcome != stock.Insufficient {
-		t.Fatalf("outcome %d", outcome)
-	}
+	testenv.Equal(t, stock.Insufficient, outcome)
 	testenv.Equal(t, []stock.Shortage{{Item: 1, Requested: 4, Available: 3}, {Item: 2, Requested: 2, Available: 1}}, short)
 	b.Deltas(func(k stock.Key, _ stock.Counter) { t.Errorf("item %d was touched", k.Item) })
 	if outcome, _ := b.Reserve(hold("b", stock.Line{9, 1}), stock.Held); outcome != stock.NotFound {

@@ -290,9 +290,7 @@ func TestCommandBatch_all_or_nothing(t *testing.T) {
 	r := batchWith(stock.HoldState{Hold: reservation("s", noon, stock.Line{Item: rice, Qty: 8}), State: stock.Confirmed})
 	h := reservation("r", noon, stock.Line{Item: rice, Qty: 3}, stock.Line{Item: eggs, Qty: 11})
 	res := r.Decide([]stock.Command{{Action: stock.Try, ID: "r", Hold: h, Message: true}})[0]
-	if !errors.Is(res.Err, stock.ErrInsufficientStock) {
-		t.Fatal(res.Err)
-	}
+	testenv.ErrorIs(t, stock.ErrInsufficientStock, res.Err)
 	refused, err := event.InventoryRefused.Decode(r.Events[0])
 	want := []event.Shortage{{ItemID: "rice", Requested: 3, Available: 2}, {ItemID: "eggs", Requested: 11, Available: 10}}
 	if diff := cmp.Diff(want, refused.Items); diff != "" || err != nil {

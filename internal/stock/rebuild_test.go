@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"comanda/internal/testenv"
 )
 
 // fakeStore keeps rebuild claims for any number of syncers.
@@ -159,9 +161,7 @@ func TestSyncer_rebuild_backs_off(t *testing.T) {
 				t.Errorf("pause %d is %v, want %v", i, p, want[i])
 			}
 		}
-		if len(h.begun) != 7 {
-			t.Errorf("%d rebuilds have begun", len(h.begun))
-		}
+		testenv.Equal(t, 7, len(h.begun))
 		k.Close()
 	})
 }
@@ -173,14 +173,10 @@ func TestSyncer_no_rebuild_while_cache_is_down(t *testing.T) {
 		h := &fakeStore{down: true}
 		k := h.syncer()
 		requestRebuilds(time.Minute, k)
-		if h.claims != 0 {
-			t.Errorf("%d claims", h.claims)
-		}
+		testenv.Equal(t, 0, h.claims)
 		h.down = false
 		requestRebuilds(time.Second, k)
-		if len(h.begun) != 1 {
-			t.Errorf("%d rebuilds have begun", len(h.begun))
-		}
+		testenv.Equal(t, 1, len(h.begun))
 		k.Close()
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -80,9 +82,7 @@ func TestRefusalCheck_shares_one_read(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if readings != 1 {
-		t.Errorf("%d readings", readings)
-	}
+	testenv.Equal(t, 1, readings)
 	mu.Lock()
 	now = now.Add(countsTTL)
 	mu.Unlock()

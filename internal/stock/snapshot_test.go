@@ -77,9 +77,7 @@ func TestSnapshotService(t *testing.T) {
 	}
 	wants := func(got, want string) {
 		t.Helper()
-		if got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		testenv.Equal(t, want, got)
 	}
 	wants(look(1, "beer", "none", "rice"), "beer=2 -0s;rice=5 -0s;")
 	s.left["rice"] = 1

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/payment"
 )
 
@@ -96,9 +98,7 @@ func TestMerchant_Refund_refuses(t *testing.T) {
 	if _, err := merchantOf(t, l).Refund(t.Context(), payment.RefundRequest{Attempt: lost, Amount: 5}); !errors.Is(err, payment.ErrGateway) {
 		t.Error(err)
 	}
-	if len(l.requests) != 0 {
-		t.Errorf("%d calls", len(l.requests))
-	}
+	testenv.Equal(t, 0, len(l.requests))
 }
 
 // LINE Pay's ids of some refunds.

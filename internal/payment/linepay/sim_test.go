@@ -281,9 +281,7 @@ func TestSimulated_confirm_twiceAtOnce(t *testing.T) {
 			t.Errorf("Confirm = %s, want PAID or UNKNOWN", s)
 		}
 	}
-	if paid != 1 {
-		t.Errorf("%d callers received PAID, want 1", paid)
-	}
+	testenv.Equal(t, 1, paid)
 	l.checks(a, payment.Paid, "0123")
 }
 
@@ -292,9 +290,7 @@ func TestSimulated_confirm_wrong(t *testing.T) {
 	a := l.approved(360, "TWD")
 	more := a
 	more.Amount++
-	if _, err := l.Confirm(t.Context(), more); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("another amount: error %v, want ErrGateway", err)
-	}
+	testenv.ErrorIs(t, payment.ErrGateway, testenv.Err(l.Confirm(t.Context(), more)), "another amount")
 	for code, state := range map[string]payment.State{"1198": payment.Unknown, "9000": payment.Unknown, "1142": payment.Failed} {
 		l.faults(linepaysim.Fault{Call: linepaysim.Confirm, Times: 1, Code: code})
 		l.confirms(a, state, code)
@@ -335,9 +331,7 @@ func TestSimulated_start_lostAnswer(t *testing.T) {
 		Attempt:       payment.Attempt{ID: uid.New(l.clock.Now()), Amount: 360, Currency: "TWD"},
 		ReturnBaseURL: "https://eat.example",
 	}
-	if _, err := l.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
-		t.Fatal(err)
-	}
+	testenv.ErrorIs(t, payment.ErrGateway, testenv.Err(l.Start(t.Context(), p)))
 	l.checks(p.Attempt, payment.Redirected, "1150")
 	page := testenv.Must(l.Start(t.Context(), p))(t)
 	a := p.Attempt
@@ -432,9 +426,7 @@ func TestSimulated_refund_partsByHand(t *testing.T) {
 	for _, fault := range []linepaysim.Fault{{Call: linepaysim.Check, Times: 1}, lost(true), lost(false)} {
 		b := newKnownRefunds(t)
 		b.faults(linepaysim.Fault{Call: linepaysim.Refund, Times: 1, Code: "1163"})
-		if got := b.refund(200); got.State != payment.RefundRefused {
-			t.Fatalf("refund = %+v, want REFUSED", got)
-		}
+		testenv.Equal(t, payment.RefundRefused, b.refund(200).State)
 		b.all = nil // the same row, now recorded as refunded by hand
 		b.refundInPortal(200)
 		for pieces := int64(2); pieces <= 3; pieces++ {
@@ -513,9 +505,7 @@ func TestSimulated_texts(t *testing.T) {
 		page := testenv.Must(l.Start(t.Context(), p))(t)
 		a := p.Attempt
 		a.GatewayRef = page.Ref
-		if r, err := l.Check(t.Context(), a); err != nil || r.State != payment.Redirected {
-			t.Fatalf("Check = %+v, %v, want REDIRECTED", r, err)
-		}
+		testenv.Equal(t, payment.Redirected, testenv.Must(l.Check(t.Context(), a))(t).State)
 		if got := l.sim.Payments()[0]; got.OrderID != a.ID || got.TransactionID != page.Ref || got.Amount != "12.5" {
 			t.Fatalf("payment = %+v, want that of attempt %s for 12.5", got, a.ID)
 		}
@@ -530,8 +520,6 @@ func TestSimulated_wrongSecret(t *testing.T) {
 	u := testenv.Must(url.Parse(page))(t)
 	conf := linepay.Config{ChannelID: "1656000001", ChannelSecret: "another", Host: "http://" + u.Host}
 	m := testenv.Must(linepay.New(conf, l.client, linepay.Nonce))(t)
-	if _, err := m.Confirm(t.Context(), a); !errors.Is(err, payment.ErrGateway) {
-		t.Error(err)
-	}
+	testenv.ErrorIs(t, payment.ErrGateway, testenv.Err(m.Confirm(t.Context(), a)))
 	l.checks(a, payment.Approved, "0110")
 }

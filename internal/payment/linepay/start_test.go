@@ -66,12 +66,8 @@ func TestMerchant_Start_refuses(t *testing.T) {
 	}
 	p := purchaseOf(attempt())
 	p.Attempt.GatewayRef = ref // L1
-	if _, err := m.Start(t.Context(), p); !errors.Is(err, payment.ErrGateway) {
-		t.Errorf("started twice: error %v, want ErrGateway", err)
-	}
-	if len(l.requests) != 0 {
-		t.Errorf("%d calls were made", len(l.requests))
-	}
+	testenv.ErrorIs(t, payment.ErrGateway, testenv.Err(m.Start(t.Context(), p)), "started twice")
+	testenv.Equal(t, 0, len(l.requests))
 }
 
 func TestMerchant_Start_answers(t *testing.T) {

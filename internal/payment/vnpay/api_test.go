@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"comanda/internal/money"
@@ -91,13 +90,11 @@ func TestMerchant_Check(t *testing.T) {
 		}
 		ids[id] = true
 		text := id + "|2.1.0|querydr|COMANDA1|" + testID + "|20261122012959|20261122013000|127.0.0.1|Truy van " + testID
-		if diff := cmp.Diff(map[string]string{
+		testenv.Equal(t, map[string]string{
 			"vnp_RequestId": id, "vnp_Version": "2.1.0", "vnp_Command": "querydr", "vnp_TmnCode": "COMANDA1", "vnp_TxnRef": testID,
 			"vnp_TransactionNo": "0", "vnp_TransactionDate": "20261122012959", "vnp_CreateDate": "20261122013000",
 			"vnp_IpAddr": "127.0.0.1", "vnp_OrderInfo": "Truy van " + testID, "vnp_SecureHash": mac(text),
-		}, sent); diff != "" {
-			t.Errorf("request (-want +got):\n%s", diff)
-		}
+		}, sent)
 	}
 }
 
@@ -217,9 +214,7 @@ func TestMerchant_Refund(t *testing.T) {
 			t.Fatalf("Refund = %+v, %v, want %+v", got, err, want)
 		}
 	}
-	if a.bodies[0] != a.bodies[1] {
-		t.Errorf("a repetition is another request:\n%s\n%s", a.bodies[0], a.bodies[1])
-	}
+	testenv.Equal(t, a.bodies[1], a.bodies[0])
 	var sent map[string]string
 	testenv.NoError(t, json.Unmarshal([]byte(a.bodies[0]), &sent))
 	text := "0dfq5c2v9s6gk0r3b7m1n4t8u9|2.1.0|refund|COMANDA1|02|" + testID + "|15000000|14422574|20261122012959|" +

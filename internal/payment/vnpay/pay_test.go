@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"comanda/internal/money"
@@ -51,9 +50,7 @@ func TestMerchant_Start(t *testing.T) {
 		"vnp_OrderInfo": {"Thanh toan don hang A17 Pho Thin Quan 1"}, "vnp_OrderType": {"other"},
 		"vnp_ReturnUrl": {"https://house.example/pay/payment/vnpay/return"}, "vnp_SecureHash": {hash},
 	}
-	if diff := cmp.Diff(want, u.Query()); diff != "" {
-		t.Errorf("parameters (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, u.Query())
 	again, err := m.Start(t.Context(), testPurchase())
 	if err != nil || again != page {
 		t.Errorf("asked again, the page is %+v, %v", again, err)
@@ -110,9 +107,7 @@ func TestASCIIText(t *testing.T) {
 			t.Errorf("%q is %q, want %q", s, got, want)
 		}
 	}
-	if got := asciiText("abcdefghij k", 11); got != "abcdefghij" {
-		t.Errorf("cut to %q", got)
-	}
+	testenv.Equal(t, "abcdefghij", asciiText("abcdefghij k", 11))
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		got := asciiText(rapid.String().Draw(t, "s"), n)

@@ -50,9 +50,7 @@ func TestVectors(t *testing.T) {
 			m := merchantOf(v)
 			switch v.Kind {
 			case "raw_hmac_sha512":
-				if got := m.sign(v.Canonical); got != v.Hash {
-					t.Errorf("signed %s", got)
-				}
+				testenv.Equal(t, v.Hash, m.sign(v.Canonical))
 			case "pay_url":
 				checkCanonical(t, m, v)
 			case "ipn_or_return":
@@ -74,12 +72,8 @@ func checkCanonical(t *testing.T, m *Merchant, v vector) {
 		pairs = append(pairs, pair{key, value})
 	}
 	text := canonical(pairs)
-	if text != v.Canonical {
-		t.Errorf("canonical\n%s, want\n%s", text, v.Canonical)
-	}
-	if got := m.sign(text); got != v.Hash {
-		t.Errorf("signed %s", got)
-	}
+	testenv.Equal(t, v.Canonical, text)
+	testenv.Equal(t, v.Hash, m.sign(text))
 }
 
 func checkRead(t *testing.T, m *Merchant, v vector) {

@@ -28,9 +28,7 @@ func TestPage_policy(t *testing.T) {
 	}
 	want := "default-src 'none'; style-src 'nonce-" + nonce[1] + "'; base-uri 'none'; " +
 		"frame-ancestors 'none'; form-action 'self' https://eat.example http://other.example:8080"
-	if got := w.Header().Get("Content-Security-Policy"); got != want {
-		t.Errorf("policy %s, wanted %s", got, want)
-	}
+	testenv.Equal(t, want, w.Header().Get("Content-Security-Policy"))
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 		"X-Content-Type-Options": "nosniff",
@@ -120,12 +118,8 @@ func TestPage_redirects(t *testing.T) {
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `value="late"`) || strings.Contains(w.Body.String(), `value="pay"`) {
 		t.Errorf("pay after the end: status %d with body %s, want only the late button", w.Code, w.Body)
 	}
-	if w := press(t, s, page, "late"); w.Code != http.StatusSeeOther {
-		t.Errorf("late: %d", w.Code)
-	}
-	if w := getPage(t, s, "/pay/unknown"); w.Code != http.StatusNotFound {
-		t.Errorf("an unknown page: %d", w.Code)
-	}
+	testenv.Equal(t, http.StatusSeeOther, press(t, s, page, "late").Code)
+	testenv.Equal(t, http.StatusNotFound, getPage(t, s, "/pay/unknown").Code)
 }
 
 // Paying twice opens the confirm URL from the simulator as well as from the guest's browser, and Close waits for it.

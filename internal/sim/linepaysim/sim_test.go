@@ -241,16 +241,12 @@ func TestSimulator_delay(t *testing.T) {
 	first := signed(t, http.MethodPost, "/v4/payments/"+id+"/confirm", `{"amount":360,"currency":"TWD"}`)
 	got := make(chan *httptest.ResponseRecorder)
 	go func() { got <- do(s, first) }()
-	if d := <-waits; d != 1500*time.Millisecond {
-		t.Errorf("waits %v", d)
-	}
+	testenv.Equal(t, 1500*time.Millisecond, <-waits)
 	if c := code(t, s, http.MethodPost, "/v4/payments/"+id+"/confirm", `{"amount":360,"currency":"TWD"}`); c != "1198" {
 		t.Errorf("meanwhile %s", c)
 	}
 	over <- noon
-	if c := codeOf(t, <-got); c != "0000" {
-		t.Errorf("at last %s", c)
-	}
+	testenv.Equal(t, "0000", codeOf(t, <-got))
 }
 
 // Close ends hanging and waiting requests, and nothing is served afterwards.
@@ -276,9 +272,7 @@ func TestSimulator_Close(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a call that hangs was answered")
 	}
-	if w := testenv.Serve(t, s, http.MethodGet, "/control", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("closed, and answers %d", w.Code)
-	}
+	testenv.Equal(t, http.StatusServiceUnavailable, testenv.Serve(t, s, http.MethodGet, "/control", "").Code)
 	s.Close()
 }
 
@@ -288,9 +282,7 @@ func TestSimulator_forgets_the_oldest(t *testing.T) {
 	for range 2 {
 		begin(t, s, paymentRequest())
 	}
-	if got := code(t, s, http.MethodGet, "/v4/payments/requests/"+id+"/check", ""); got != "1150" {
-		t.Errorf("the oldest is still there: %s", got)
-	}
+	testenv.Equal(t, "1150", code(t, s, http.MethodGet, "/v4/payments/requests/"+id+"/check", ""))
 	if w := press(t, s, page, "pay"); w.Code != http.StatusNotFound {
 		t.Errorf("its page as well: %d", w.Code)
 	}
@@ -319,9 +311,7 @@ func TestSimulator_control(t *testing.T) {
 			t.Errorf("PUT %s: status %d with body %s, want %d", body, w.Code, w.Body, want)
 		}
 	}
-	if w := put("text/plain", `{"faults":[]}`); w.Code != http.StatusUnsupportedMediaType {
-		t.Errorf("as text: %d", w.Code)
-	}
+	testenv.Equal(t, http.StatusUnsupportedMediaType, put("text/plain", `{"faults":[]}`).Code)
 	id, _ := begin(t, s, paymentRequest())
 	put("application/json", `{"faults":[{"call":"confirm","times":2,"code":"1199"},{"call":"confirm","code":"9000"}]}`)
 	for _, want := range []string{"1199", "1199", "9000", "9000"} {

@@ -101,9 +101,7 @@ func TestRefund_whole(t *testing.T) {
 	h.refund(r, payment.RefundDone, "00")
 	h.refund(again(r), payment.RefundDone, "94")
 	h.refunded(150_000, 1)
-	if got, err := h.m.Check(t.Context(), a); err != nil || got.State != payment.Review {
-		t.Errorf("afterwards it is %+v, %v", got, err)
-	}
+	testenv.Equal(t, payment.Review, testenv.Must(h.m.Check(t.Context(), a))(t).State)
 	h.refund(h.refundRequest(a, 1, 150_000), payment.RefundRefused, "99")
 	h.refunded(150_000, 1)
 }
@@ -215,9 +213,7 @@ func TestQuery_refuses_a_repeated_request_id(t *testing.T) {
 	m := testenv.Must(vnpay.New(vnpay.Config{
 		TmnCode: site, HashSecret: secret, PayURL: h.api + vnpaysim.PayPath, APIURL: h.api + vnpaysim.APIPath,
 	}, client, h.Now))(t)
-	if got, err := m.Check(t.Context(), a); err != nil || got.State != payment.Paid {
-		t.Fatalf("Check = %+v, %v, want PAID", got, err)
-	}
+	testenv.Equal(t, payment.Paid, testenv.Must(m.Check(t.Context(), a))(t).State)
 	for _, want := range []string{`"vnp_ResponseCode":"94"`, `"vnp_ResponseCode":"00"`} {
 		if _, text := h.browse(http.MethodPost, h.api+vnpaysim.APIPath, recorder.sent); !strings.Contains(text, want) {
 			t.Errorf("sent again, it is answered %s", text)

@@ -40,9 +40,7 @@ func TestPage(t *testing.T) {
 		t.Fatalf("the page is %s", text)
 	}
 	want := "default-src 'none'; style-src 'nonce-" + nonce[1] + "'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' " + h.url
-	if got := w.Header().Get("Content-Security-Policy"); got != want {
-		t.Errorf("the policy is %s, want %s", got, want)
-	}
+	testenv.Equal(t, want, w.Header().Get("Content-Security-Policy"))
 	for _, s := range []string{
 		`<html lang="vi">`, "150.000 ₫", "Thanh toan don hang A17 Pho Thin", "đến 01:45:00 (GMT+7)", "animation: run 900s steps(900, end)",
 		`name="action" value="pay"`, `value="decline"`, `value="close"`, `value="late"`, `value="twice"`,
@@ -123,12 +121,8 @@ func TestSimulator_forgets_the_oldest_payment(t *testing.T) {
 		_, page := h.begin()
 		h.get(page)
 	}
-	if got := h.sim.Payments(); len(got) != 3 {
-		t.Errorf("%d payments", len(got))
-	}
-	if got, err := h.m.Check(t.Context(), h.attempt(first)); err != nil || got.Code != "91" {
-		t.Errorf("the oldest: %+v, %v", got, err)
-	}
+	testenv.Equal(t, 3, len(h.sim.Payments()))
+	testenv.Equal(t, "91", testenv.Must(h.m.Check(t.Context(), h.attempt(first)))(t).Code)
 }
 
 // Close while notifications are waiting or being sent ends all of them and starts no more.
@@ -145,9 +139,7 @@ func TestClose(t *testing.T) {
 	if status, _ := h.get(page); status != http.StatusServiceUnavailable {
 		t.Errorf("a closed simulator answers %d", status)
 	}
-	if got := h.story(); got != "ipn 99" {
-		t.Errorf("received %s", got)
-	}
+	testenv.Equal(t, "ipn 99", h.story())
 }
 
 // Many concurrent guests: each payment is captured once and reported to the merchant once.

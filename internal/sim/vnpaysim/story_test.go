@@ -38,9 +38,7 @@ func TestPage_actions(t *testing.T) {
 			h := newMerchant(t)
 			id, page := h.begin()
 			h.act(page, c.action)
-			if got := h.story(); got != c.story {
-				t.Errorf("received %s, want %s", got, c.story)
-			}
+			testenv.Equal(t, c.story, h.story())
 			h.wantAttempt(id, c.state, c.changes)
 			if got := h.sim.Payments(); len(got) != 1 || got[0].TransactionNo > 0 != c.money || got[0].Amount != 150_000 {
 				t.Errorf("payments = %+v, want one of 150000", got)
@@ -97,9 +95,7 @@ func TestDelay(t *testing.T) {
 	h.wantAttempt(id, payment.Redirected, 0)
 	h.pass(t, 1, time.Second)
 	<-returned
-	if got := h.story(); got != "ipn 00, return 00/00" {
-		t.Errorf("story = %s, want ipn 00, return 00/00", got)
-	}
+	testenv.Equal(t, "ipn 00, return 00/00", h.story())
 }
 
 // The same notice ten times at once changes an attempt once.
@@ -120,9 +116,7 @@ func TestNotice_repeated(t *testing.T) {
 	id, page := h.begin()
 	h.act(page, "decline")
 	h.wantAttempt(id, payment.Failed, 1)
-	if got := h.story(); got != "ipn 00, ipn 02, ipn 02, return 24/02" {
-		t.Errorf("story = %s, want one ipn 00, two ipn 02, return 24/02", got)
-	}
+	testenv.Equal(t, "ipn 00, ipn 02, ipn 02, return 24/02", h.story())
 }
 
 // A lost notice is sent again five minutes later, until it is confirmed.
@@ -225,9 +219,7 @@ func TestUnknownAttempt(t *testing.T) {
 	delete(h.attempts, id)
 	h.mu.Unlock()
 	h.act(page, "pay")
-	if got := h.story(); got != "ipn 01, return 00/00" {
-		t.Errorf("story = %s, want ipn 01, return 00/00", got)
-	}
+	testenv.Equal(t, "ipn 01, return 00/00", h.story())
 }
 
 // After the payment window VNPay refuses with a code that its manual does not list. A late payment succeeds.
@@ -247,9 +239,7 @@ func TestWindow(t *testing.T) {
 	h.wantAttempt(id, payment.Failed, 1)
 	h.act(latePage, "late")
 	h.wantAttempt(late, payment.Paid, 2)
-	if got := h.story(); got != "ipn 00, return 15/02, ipn 00, return 00/00" {
-		t.Errorf("story = %s, want a failure before the payment", got)
-	}
+	testenv.Equal(t, "ipn 00, return 15/02, ipn 00, return 00/00", h.story())
 }
 
 // A guest can choose, within the window, to pay after it.
@@ -261,9 +251,7 @@ func TestPayment_after_the_window(t *testing.T) {
 	}
 	h.pass(t, 1, 16*time.Minute)
 	h.wantAttempt(id, payment.Redirected, 0)
-	if n := h.Timers(); n != 1 {
-		t.Errorf("%d guests will pay, want 1", n)
-	}
+	testenv.Equal(t, 1, h.Timers())
 	h.pass(t, 1, time.Minute)
 	h.awaitStory("ipn 00")
 	h.wantAttempt(id, payment.Paid, 1)
@@ -337,9 +325,7 @@ func TestPage_forms(t *testing.T) {
 			t.Errorf("page with %s=%s: status %d with body %s, want 400 with code 03", c.key, c.value, status, text)
 		}
 	}
-	if n := len(h.sim.Payments()); n != 0 {
-		t.Errorf("%d payments were started, want 0", n)
-	}
+	testenv.Equal(t, 0, len(h.sim.Payments()))
 	for _, c := range []struct{ key, value string }{{"vnp_Amount", "500000"}, {"vnp_BankCode", "NCB"}, {"vnp_Amount", "99999999900"}} {
 		ok.Set("vnp_TxnRef", ok.Get("vnp_TxnRef")+"x")
 		if status, text := h.get(signed(c.key, c.value)); status != http.StatusOK {
