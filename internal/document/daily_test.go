@@ -77,9 +77,7 @@ func TestDailyVerifier(t *testing.T) {
 					return Verification{Found: map[string]int{Missing: 2, Stale: 1}}, c.err
 				},
 			}
-			if err := d.RunOnce(ctx); !errors.Is(err, c.err) {
-				t.Errorf("RunOnce = %v, want %v", err, c.err)
-			}
+			testenv.ErrorIs(t, c.err, d.RunOnce(ctx))
 			cancel()
 			testenv.Equal(t, c.runs, runs == 1)
 			testenv.Equal(t, c.claimed, store.claimed)

@@ -112,7 +112,7 @@ func (p *Projector) RunOnce(ctx context.Context) error {
 	return nil
 }
 
-// rest sets the end of the rest after a run that began at an instant.
+// rest starts the pause after a run that began at an instant.
 func (p *Projector) rest(begun time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Projector) rest(begun time.Time) {
 	p.restEnd = now.Add(min(busyRest*max(now.Sub(begun), 0), maxBusyRest))
 }
 
-// resting reports whether the rest after the last run has not ended. If the clock was set back, it has.
+// resting reports whether the pause after the last run continues. A clock that is set back ends it.
 func (p *Projector) resting(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

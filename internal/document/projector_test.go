@@ -142,9 +142,7 @@ func TestProjector_RunOnce_clock_set_back(t *testing.T) {
 	b := &busy{now: time.UnixMilli(1e12), each: 1, takes: -time.Hour}
 	p := &Projector{Outbox: b, Writer: b, Now: func() time.Time { return b.now }}
 	testenv.NoError(t, p.RunOnce(t.Context()))
-	if b.settled != claimBatch {
-		t.Errorf("%d rows were projected", b.settled)
-	}
+	testenv.Equal(t, claimBatch, b.settled)
 }
 
 // A run takes a bounded number of changed documents, and the next runs take the rest.
@@ -159,13 +157,9 @@ func TestProjector_takeTouched(t *testing.T) {
 		for _, r := range refs {
 			seen[r] = true
 		}
-		if len(refs) != want {
-			t.Errorf("%d were taken, want %d", len(refs), want)
-		}
+		testenv.Equal(t, want, len(refs))
 	}
-	if len(seen) != 2*maxTouchedPerRun+5 {
-		t.Errorf("%d of %d were taken", len(seen), 2*maxTouchedPerRun+5)
-	}
+	testenv.Equal(t, 2*maxTouchedPerRun+5, len(seen))
 }
 
 // Documents of changed rows are passed on after they were written, and before their rows leave the outbox. After a failure the

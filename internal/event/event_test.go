@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"comanda/internal/event"
@@ -29,9 +28,7 @@ func TestNew_fills_the_envelope_from_the_registry(t *testing.T) {
 		ID: e.ID, Type: "order.paid", Aggregate: "order", AggregateID: "order1", Seq: 2, BranchID: 7,
 		At: time.Date(2026, 2, 26, 5, 0, 0, 123_000_000, time.UTC), Payload: e.Payload,
 	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("event (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, e)
 }
 
 // The JSON members are those of qr-ordering.md, section 3. Ids of int64 are strings.
@@ -41,9 +38,7 @@ func TestPayload_wire_form(t *testing.T) {
 		OrderID: "o", BranchID: 9, BizDate: "2026-02-26", TotalAmount: 130000, Currency: money.VND, Reason: "EXPIRED",
 	})
 	want := `{"orderId":"o","branchId":"9","bizDate":"2026-02-26","totalAmount":130000,"currency":"VND","reason":"EXPIRED"}`
-	if diff := cmp.Diff(want, string(e.Payload)); diff != "" {
-		t.Errorf("payload (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, string(e.Payload))
 }
 
 func TestDecode_returns_the_argument_of_New(t *testing.T) {
@@ -60,9 +55,7 @@ func TestDecode_returns_the_argument_of_New(t *testing.T) {
 		out := testenv.Must(event.OrderPlaced.Decode(event.OrderPlaced.New(noon, "o", 1, in.BranchID, in)))(t)
 		// JSON replaces bytes that are not Unicode, so the expected text has the replacements.
 		in.OrderID = strings.ToValidUTF8(in.OrderID, "\ufffd")
-		if diff := cmp.Diff(in, out); diff != "" {
-			t.Fatalf("payload (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, in, out)
 	})
 }
 
@@ -130,9 +123,7 @@ func TestStockRequest_branch(t *testing.T) {
 	}
 	e := event.ExternalOrderCreated.New(noon, "o", 0, 7, event.StockRequest{OrderID: "o", BranchID: 7, ItemID: "rice", Quantity: 2})
 	want := `{"orderId":"o","branchId":"7","itemId":"rice","quantity":2}`
-	if diff := cmp.Diff(want, string(e.Payload)); diff != "" {
-		t.Errorf("payload (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, string(e.Payload))
 }
 
 // Every payload that Kind.New writes conforms to its documented schema.

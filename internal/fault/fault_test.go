@@ -30,9 +30,7 @@ func TestKind_Names(t *testing.T) {
 }
 
 func TestKind_UnknownIsInternal(t *testing.T) {
-	if got := Kind(200).String(); got != "internal" {
-		t.Errorf("an unknown kind is called %q", got)
-	}
+	testenv.Equal(t, "internal", Kind(200).String())
 }
 
 func TestWrap(t *testing.T) {
@@ -45,9 +43,7 @@ func TestWrap(t *testing.T) {
 	if !errors.As(err, &f) || f.Kind != Internal || f.Detail != "" || f.Op != "place order" {
 		t.Errorf("an unknown cause returns %#v", err)
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Error("the cause is lost")
-	}
+	testenv.ErrorIs(t, io.ErrUnexpectedEOF, err)
 
 	soldOut := New(SoldOut, "sold_out", "Not enough left.")
 	deep := Wrap("outer", Wrap("inner", fmt.Errorf("store: %w", soldOut)))
@@ -68,9 +64,7 @@ func TestError_WithAndBecauseCopy(t *testing.T) {
 		t.Errorf("a copy changed its origin: %v %v", base, one)
 	}
 	testenv.Equal(t, map[string]any{"lines": []int{1}, "total": 5}, two.Extra)
-	if !errors.Is(two, io.EOF) {
-		t.Error("the cause is lost")
-	}
+	testenv.ErrorIs(t, io.EOF, two)
 }
 
 func TestError_IsComparesKindAndCode(t *testing.T) {
@@ -91,9 +85,7 @@ func TestError_IsComparesKindAndCode(t *testing.T) {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
-	if !errors.Is(New(NotFound, "", ""), New(NotFound, "not_found", "")) {
-		t.Error("an empty code is not the kind's own name")
-	}
+	testenv.ErrorIs(t, New(NotFound, "not_found", ""), New(NotFound, "", ""))
 }
 
 func TestError_Text(t *testing.T) {
@@ -104,9 +96,7 @@ func TestError_Text(t *testing.T) {
 		"x: unavailable: EOF":       {Kind: Unavailable, Op: "x", Err: io.EOF},
 		"too_many: Slow down.: EOF": {Kind: TooMany, Detail: "Slow down.", Err: io.EOF, RetryAfter: time.Second},
 	} {
-		if got := err.Error(); got != want {
-			t.Errorf("text %q, want %q", got, want)
-		}
+		testenv.Equal(t, want, err.Error())
 	}
 }
 

@@ -170,9 +170,7 @@ type answer struct {
 
 func (a answer) problem(t *testing.T) map[string]any {
 	t.Helper()
-	if ct := a.Header.Get("Content-Type"); ct != problemType {
-		t.Errorf("content type %q, want %q", ct, problemType)
-	}
+	testenv.Equal(t, problemType, a.Header.Get("Content-Type"))
 	var p map[string]any
 	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
 		t.Fatalf("body %q: %v", a.body, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/fault"
 )
 
@@ -37,9 +39,7 @@ func TestPage_Write_policy(t *testing.T) {
 func TestPage_Write_refresh(t *testing.T) {
 	write := func(p Page) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		if err := p.Write(w); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, p.Write(w))
 		return w
 	}
 	waiting, decided := write(Page{Language: "en", Heading: "Checking", Refresh: 3}), write(Page{Language: "en", Heading: "Paid"})

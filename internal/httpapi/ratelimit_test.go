@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"comanda/internal/limit"
@@ -50,16 +52,12 @@ func TestLimit_token(t *testing.T) {
 		a.Header.Get("RateLimit-Policy") != `"api_token";q=40;w=4` || a.Header.Get("RateLimit") != `"api_token";r=0;t=4` {
 		t.Errorf("status %d, problem %v, headers %v, want 429 rate_limited with RateLimit headers", a.StatusCode, p, a.Header)
 	}
-	if a := h.from("203.0.113.1", "another"); a.StatusCode != http.StatusOK {
-		t.Errorf("another phone: %d", a.StatusCode)
-	}
+	testenv.Equal(t, http.StatusOK, h.from("203.0.113.1", "another").StatusCode)
 	if n := h.metric("http_server_rejected_total", map[string]string{"reason": "rate_limited"}); n != 1 {
 		t.Errorf("%v refusals are counted", n)
 	}
 	now.Add(100)
-	if a := h.from("203.0.113.1", "a phone"); a.StatusCode != http.StatusOK {
-		t.Errorf("after a tenth of a second: %d", a.StatusCode)
-	}
+	testenv.Equal(t, http.StatusOK, h.from("203.0.113.1", "a phone").StatusCode)
 }
 
 // A network may send 400 requests at once, whatever tokens it makes up. Another network has its own limit; an IPv6 /64
@@ -73,12 +71,8 @@ func TestLimit_network(t *testing.T) {
 			refused++
 		}
 	}
-	if refused != 50 {
-		t.Errorf("%d of 450 were refused, want 50", refused)
-	}
-	if a := h.from("2001:db8:1:3::1", ""); a.StatusCode != http.StatusOK {
-		t.Errorf("another network: %d", a.StatusCode)
-	}
+	testenv.Equal(t, 50, refused)
+	testenv.Equal(t, http.StatusOK, h.from("2001:db8:1:3::1", "").StatusCode)
 	for _, free := range []struct{ path, token string }{{"/livez", ""}, {"/readyz", ""}, {"/staff", serviceToken}} {
 		a := h.send(http.MethodGet, free.path, "", "X-Forwarded-For", "2001:db8:1:2::9", "Authorization", "Bearer "+free.token)
 		if a.StatusCode >= 400 || a.Header.Get("RateLimit") != "" {

@@ -20,7 +20,5 @@ func TestAPI_Readiness(t *testing.T) {
 		t.Errorf("Readiness = %+v, want degraded: redis failed, sql ok", got)
 	}
 	s.ready.drain(true)
-	if got := s.API().Readiness(t.Context()); got.Status != stateUnavailable {
-		t.Errorf("while draining: %+v", got)
-	}
+	testenv.Equal(t, stateUnavailable, s.API().Readiness(t.Context()).Status)
 }

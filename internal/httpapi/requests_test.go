@@ -156,9 +156,7 @@ func TestServer_ListsParametersAndBodyTogether(t *testing.T) {
 func TestServer_MethodNotAllowedNamesTheOthers(t *testing.T) {
 	h := newHarness(t, nil)
 	a := h.send("PUT", "/docs", "")
-	if got := a.Header.Get("Allow"); got != "GET, HEAD" {
-		t.Errorf("Allow %q", got)
-	}
+	testenv.Equal(t, "GET, HEAD", a.Header.Get("Allow"))
 	if a = h.send("HEAD", "/docs", ""); a.StatusCode != http.StatusOK || a.body != "" {
 		t.Errorf("HEAD: %d %q", a.StatusCode, a.body)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -201,9 +200,7 @@ func TestServer_StopServesIdleConnections(t *testing.T) {
 		t.Errorf("while draining: status %d, last answer %t, want 200 and the last one", status, last)
 	}
 	cancel() // the delay is over
-	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
-		t.Errorf("read after the delay: error %v, want EOF", err)
-	}
+	testenv.ErrorIs(t, io.EOF, testenv.Err(r.ReadByte()), "read after the delay")
 	<-stopped
 }
 
@@ -220,9 +217,7 @@ func TestServer_Stop_closes_hanging_requests(t *testing.T) {
 	<-h.inside
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := h.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Stop = %v, want DeadlineExceeded", err)
-	}
+	testenv.ErrorIs(t, context.DeadlineExceeded, h.Stop(ctx))
 	wg.Wait()
 	testenv.Eventually(t, 5*time.Second, func() bool { return h.inFlight.Load() == 0 })
 }
@@ -278,9 +273,7 @@ func TestServer_StreamIsNotBounded(t *testing.T) {
 		}
 	}
 	close(end)
-	if b, err := io.ReadAll(res.Body); string(b) != "begin end" || err != nil {
-		t.Errorf("stream = %q, %v, want begin end", b, err)
-	}
+	testenv.Equal(t, "begin end", string(testenv.Must(io.ReadAll(res.Body))(t)))
 }
 
 // H3: secrets in every part of a request, on success and on failure.

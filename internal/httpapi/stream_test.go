@@ -103,9 +103,7 @@ func (l *listener) block() string {
 func (l *listener) want(blocks ...string) {
 	l.t.Helper()
 	for _, want := range blocks {
-		if got := l.block(); got != want {
-			l.t.Fatalf("got %q, want %q", got, want)
-		}
+		testenv.Equal(l.t, want, l.block())
 	}
 }
 
@@ -123,9 +121,7 @@ func TestStream(t *testing.T) {
 	n.events <- Event{ID: "8", Name: "item", Data: eventItem{"two\nlines"}}
 	l.want("id: 8\nevent: item\ndata: {\"text\":\"two\\nlines\"}\n")
 	_ = l.res.Body.Close()
-	if key := <-n.ended; key != "ann" {
-		t.Errorf("the end of %s", key)
-	}
+	testenv.Equal(t, "ann", <-n.ended)
 }
 
 // HEAD gets the header of a stream and does not open one: a stream on the connection would keep its next request waiting.
@@ -204,9 +200,7 @@ func TestStream_ends_with_the_server(t *testing.T) {
 	h := newHarness(t, nil, n.register)
 	l := h.listen("ann", "")
 	l.want(streamHead, "id: 0\nevent: hello\ndata: {\"text\":\"after \"}\n")
-	if err := h.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, h.Stop(t.Context()))
 	l.want("")
 	<-n.ended
 }
@@ -279,12 +273,8 @@ func TestStream_polls_again(t *testing.T) {
 	client.Go(func() { h.send("GET", "/flat", "", "Authorization", "Bearer good") })
 	defer close(ask)
 	ask <- struct{}{}
-	if err := <-answered; err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, <-answered)
 	evicted.Store(true)
 	ask <- struct{}{}
-	if err := <-answered; fault.KindOf(err) != fault.Unauthenticated {
-		t.Errorf("evicted: %v", err)
-	}
+	testenv.Equal(t, fault.Unauthenticated, fault.KindOf(<-answered))
 }

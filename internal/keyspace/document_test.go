@@ -71,9 +71,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%q instead of %q", k, x.want)
 		}
 	}
-	if got := Marker(7).String() + " " + Marker(63).String(); got != "document:epoch:07 document:epoch:63" {
-		t.Error(got)
-	}
+	testenv.Equal(t, "document:epoch:07 document:epoch:63", Marker(7).String()+" "+Marker(63).String())
 }
 
 func TestDocuments_refuse(t *testing.T) {

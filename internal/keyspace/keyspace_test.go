@@ -132,9 +132,7 @@ func TestMarkdown(t *testing.T) {
 				t.Errorf("%d cells: %s", cells, line)
 			}
 		}
-		if rows != table.rows+2 {
-			t.Errorf("%d rows", rows)
-		}
+		testenv.Equal(t, table.rows+2, rows)
 	}
 }
 
@@ -156,9 +154,7 @@ func TestNamespace(t *testing.T) {
 	k := LeasesDue(7)
 	for in, want := range map[string]string{"": "rsv:due:{b7}", "north": "north:rsv:due:{b7}"} {
 		ns := testenv.Must(ParseNamespace(in))(t)
-		if got := ns.Wire(k); got != want {
-			t.Errorf("Wire = %q, want %q", got, want)
-		}
+		testenv.Equal(t, want, ns.Wire(k))
 		if raw, ok := ns.Strip(ns.Wire(k)); !ok || raw != k.String() {
 			t.Errorf("Strip = %q, %t", raw, ok)
 		}

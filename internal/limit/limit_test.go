@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/fault"
 	"comanda/internal/limit"
 	"comanda/internal/limit/limittest"
@@ -88,9 +90,7 @@ func TestLimiter_without_redis(t *testing.T) {
 			t.Errorf("request %d: %t, %v", i, ok, retry)
 		}
 	}
-	if n := shared.calls.Load(); n != 3 {
-		t.Errorf("%d calls to redis, want 3", n)
-	}
+	testenv.Equal(t, 3, shared.calls.Load())
 	if len(refused) != 5 || refused[0] != "order_guest" {
 		t.Errorf("counted %v", refused)
 	}

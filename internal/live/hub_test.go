@@ -126,9 +126,7 @@ func TestHub(t *testing.T) {
 				t.Errorf("readers %v are noticed", got)
 			}
 			south.NotifyReaders("b3")
-			if got := north.reader(); got != "b3" {
-				t.Errorf("reader %q is noticed", got)
-			}
+			testenv.Equal(t, "b3", north.reader())
 			north.NotifyOrders(1, []string{"a", "b"})
 			south.receives(t, live.Change{Branch: 1, Orders: []string{"a", "b"}})
 			north.NotifyAvailability(2)

@@ -85,9 +85,7 @@ func TestDB_Write_unansweredCommit(t *testing.T) {
 			t.Errorf("%s: the transaction took effect %d times", name, n)
 		}
 	}
-	if n := network.lost.Load(); n != 2 {
-		t.Errorf("%d answers were lost, want 2", n)
-	}
+	testenv.Equal(t, 2, network.lost.Load())
 }
 
 // The operations that shared the transaction do not run again either, neither together nor one by one.

@@ -92,9 +92,7 @@ func TestDB_Write_frozen(t *testing.T) {
 	if line, err := output.ReadString('\n'); line != "unavailable\n" {
 		t.Errorf("going on: %q, %v", line, err)
 	}
-	if err := other.Wait(); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, other.Wait())
 }
 
 // A transaction that waits for another system, and one that reads, may be idle for longer than one that writes.

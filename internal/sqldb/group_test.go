@@ -2,10 +2,11 @@ package sqldb_test
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"testing"
+
+	"comanda/internal/testenv"
 
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -52,18 +53,14 @@ func TestGroup_everyOperationOnce(t *testing.T) {
 		}
 		wg.Wait()
 		g.Stop()
-		if got := read(t, db, 1); got[0][1] != 294 {
-			t.Errorf("committed %d of 294", got[0][1])
-		}
+		testenv.Equal(t, 294, read(t, db, 1)[0][1])
 		if committed != 294 {
 			t.Errorf("after-commit saw %d of 294", committed)
 		}
 		if batches, ops := g.Stats(); ops != 294 || batches >= ops {
 			t.Errorf("%d operations in %d batches", ops, batches)
 		}
-		if _, err := g.Do(t.Context(), 1); !errors.Is(err, sqldb.ErrStopped) {
-			t.Errorf("after stop: %v", err)
-		}
+		testenv.ErrorIs(t, sqldb.ErrStopped, testenv.Err(g.Do(t.Context(), 1)), "after stop")
 	})
 }
 
@@ -90,9 +87,7 @@ func TestGroup_boundedQueue(t *testing.T) {
 	do()
 	for g.Waiting() == 0 { //nolint:revive // the second enters the queue in its own time
 	}
-	if _, err := g.Do(t.Context(), 1); !errors.Is(err, sqldb.ErrOverloaded) {
-		t.Errorf("a third: %v", err)
-	}
+	testenv.ErrorIs(t, sqldb.ErrOverloaded, testenv.Err(g.Do(t.Context(), 1)), "a third")
 	leave <- struct{}{}
 	<-enter
 	leave <- struct{}{}

@@ -116,9 +116,7 @@ func TestRowSet_refused_row(t *testing.T) {
 			tx.Queue(stmts.Must("number_put"), numbers(1, 2, 3))
 			return tx.Flush(ctx)
 		})
-		if !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("in a transaction: %v", err)
-		}
+		testenv.ErrorIs(t, sqldb.ErrUnique, err, "in a transaction")
 		err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			if _, err := tx.Exec(ctx, stmts.Must("number_put"), numbers(1, 2, 3)); !errors.Is(err, sqldb.ErrUnique) {
 				t.Errorf("at once: %v", err)

@@ -87,9 +87,7 @@ func read(t *testing.T, db sqldb.Conn, n int) [][2]int64 {
 func TestDB_rowSets(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		for range 2 {
-			if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers(10, 20, 30)); err != nil || n != 3 {
-				t.Fatalf("%d rows, %v", n, err)
-			}
+			testenv.Equal(t, 3, testenv.Must(db.Exec(t.Context(), stmts.Must("number_upsert"), numbers(10, 20, 30)))(t))
 		}
 		testenv.NoError(t, db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			added, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_add"), numbers(1, 2))
@@ -99,9 +97,7 @@ func TestDB_rowSets(t *testing.T) {
 			return err
 		}))
 		testenv.Equal(t, [][2]int64{{1, 21}, {2, 42}, {3, 60}}, read(t, db, 3))
-		if n, err := db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()); err != nil || n != 0 {
-			t.Errorf("no rows changed %d, %v", n, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(db.Exec(t.Context(), stmts.Must("number_upsert"), numbers()))(t))
 	})
 }
 
@@ -137,9 +133,7 @@ func TestTx_inserts_rows(t *testing.T) {
 			tx.QueueExactly(2, put, numbers(7, 8))
 			tx.QueueExactly(0, put, numbers())
 			n, err := tx.Exec(ctx, putNew, numbers(1, 2, 9))
-			if n != 1 {
-				t.Errorf("%d new rows", n)
-			}
+			testenv.Equal(t, 1, n)
 			return err
 		}))
 		want := [][2]int64{{1, 7}, {2, 8}, {3, 9}}
@@ -154,15 +148,11 @@ func TestTx_inserts_rows(t *testing.T) {
 			tx.Queue(put, repeated())
 			return nil
 		})
-		if !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("a repeated key: %v", err)
-		}
+		testenv.ErrorIs(t, sqldb.ErrUnique, err, "a repeated key")
 		testenv.Equal(t, want, read(t, db, 9))
 		err = db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 			_, err := sqldb.Collect(ctx, tx, sqldb.Pair, stmts.Must("number_put_back"), repeated())
-			if !errors.Is(err, sqldb.ErrUnique) {
-				t.Errorf("a repeated key of a statement that returns rows: %v", err)
-			}
+			testenv.ErrorIs(t, sqldb.ErrUnique, err, "a repeated key of a statement that returns rows")
 			return nil
 		})
 		if err == nil {
@@ -205,9 +195,7 @@ func TestDB_Write(t *testing.T) {
 				}
 				return boom
 			})
-			if !errors.Is(err, boom) {
-				t.Fatal(err)
-			}
+			testenv.ErrorIs(t, boom, err)
 			testenv.Equal(t, [][2]int64{{1, 6}, {2, 2}}, read(t, db, 9))
 		})
 		t.Run("another number of rows undoes all", func(t *testing.T) {
@@ -215,9 +203,7 @@ func TestDB_Write(t *testing.T) {
 				tx.QueueExactly(1, stmts.Must("number_upsert"), numbers(7, 7))
 				return nil
 			})
-			if !errors.Is(err, sqldb.ErrAffected) {
-				t.Fatal(err)
-			}
+			testenv.ErrorIs(t, sqldb.ErrAffected, err)
 			testenv.Equal(t, [][2]int64{{1, 6}, {2, 2}}, read(t, db, 9))
 		})
 		t.Run("asks to run again are followed", func(t *testing.T) {
@@ -289,9 +275,7 @@ func TestDB_Snapshot(t *testing.T) {
 					same(t, at, 12)
 					return boom
 				})
-				if !errors.Is(err, boom) {
-					t.Fatal(err)
-				}
+				testenv.ErrorIs(t, boom, err)
 			}
 			put(t, 1)
 			for range 20 {
@@ -325,9 +309,7 @@ func TestDB_errorsAreNeutral(t *testing.T) {
 			return err
 		}
 		testenv.NoError(t, insert())
-		if err := insert(); !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("twice: %v", err)
-		}
+		testenv.ErrorIs(t, sqldb.ErrUnique, insert(), "twice")
 		if _, err := db.Exec(t.Context(), stmts.Must("counter_insert"), 1, -1); !errors.Is(err, sqldb.ErrCheck) {
 			t.Errorf("negative: %v", err)
 		}
@@ -367,9 +349,7 @@ func TestOpen_reason_once(t *testing.T) {
 	if text := err.Error(); strings.Count(text, "refused") != 1 || strings.Contains(text, "\n") || strings.Contains(text, "hunter2") {
 		t.Errorf("the error is %q, want the reason once, in one line, without the password", text)
 	}
-	if !errors.Is(err, sqldb.ErrUnavailable) {
-		t.Errorf("the error is %v, want ErrUnavailable", err)
-	}
+	testenv.ErrorIs(t, sqldb.ErrUnavailable, err)
 }
 
 // A connection lost between two rows is ErrUnavailable, wherever the rows are read.
@@ -483,16 +463,12 @@ func TestOpen_private(t *testing.T) {
 	}
 	open()
 	const private = "-rwx------ -rw------- -rw------- -rw-------"
-	if got := modes(dir); got != private {
-		t.Errorf("a new database: %s", got)
-	}
+	testenv.Equal(t, private, modes(dir))
 	for _, name := range []string{"", "-wal", "-shm"} { // the permissions of older versions
 		testenv.NoError(t, os.Chmod(path+name, 0o644))
 	}
 	open()
-	if got := modes(dir); got != private {
-		t.Errorf("an old database: %s", got)
-	}
+	testenv.Equal(t, private, modes(dir))
 }
 
 func TestOpen_unreachable(t *testing.T) {
@@ -543,9 +519,7 @@ func TestDB_versionAndDurability(t *testing.T) {
 		if v, err := db.Version(t.Context()); err != nil || v == "" {
 			t.Errorf("version %q, %v", v, err)
 		}
-		if err := db.Durable(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, db.Durable(t.Context()))
 	}
 	t.Run("sqlite", func(t *testing.T) { test(t, sqldbtest.SQLiteURL(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, sqldbtest.PostgresURL(t)) })

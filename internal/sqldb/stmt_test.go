@@ -62,9 +62,7 @@ DELETE FROM order_info WHERE id IN (SELECT r.id FROM @rows($1: id int) AS r)
 			t.Errorf("text of %s (-want +got):\n%s", name, diff)
 		}
 	}
-	if len(s.byName) != 3 {
-		t.Errorf("%d statements, want 3", len(s.byName))
-	}
+	testenv.Equal(t, 3, len(s.byName))
 }
 
 // One text is used for several tables: each has statements under its own prefix, with its own fragments.

@@ -26,9 +26,7 @@ func TestInstant(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []*sqldb.RowSet{sqldb.IDs([]int64{7, 8}), sqldb.IDs([]string{"a", "b"})} {
-		if rows.Len() != 2 {
-			t.Errorf("%d rows, want 2", rows.Len())
-		}
+		testenv.Equal(t, 2, rows.Len())
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"comanda/internal/testenv"
+
 	"golang.org/x/text/unicode/norm"
 
 	"comanda/internal/text"
@@ -101,9 +103,7 @@ func TestPrintable(t *testing.T) {
 
 func TestKindOf(t *testing.T) {
 	for _, k := range []text.Kind{text.Exact, text.Line, text.Lines} {
-		if text.KindOf(k.String()) != k {
-			t.Errorf("%q is not the name of %d", k, k)
-		}
+		testenv.Equal(t, k, text.KindOf(k.String()))
 	}
 	if text.KindOf("name") != 0 || text.Kind(0).String() != "" {
 		t.Error("an unknown kind has a name")

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"pgregory.net/rapid"
 )
 
@@ -45,9 +47,7 @@ func TestNew_IsUUIDv7(t *testing.T) {
 		if b[6]>>4 != 7 || b[8]>>6 != 0b10 {
 			t.Fatalf("version %d, variant %b", b[6]>>4, b[8]>>6)
 		}
-		if got := millis(b); got != ms {
-			t.Fatalf("instant %d, want %d", got, ms)
-		}
+		testenv.Equal(t, ms, millis(b))
 	})
 }
 
@@ -117,9 +117,7 @@ func TestNew_ConcurrentAreUnique(t *testing.T) {
 	}
 	all := slices.Concat(ids...)
 	slices.Sort(all)
-	if n := len(slices.Compact(all)); n != goroutines*each {
-		t.Errorf("%d different identifiers, want %d", n, goroutines*each)
-	}
+	testenv.Equal(t, goroutines*each, len(slices.Compact(all)))
 }
 
 // The random half never repeats, even when the pool is refilled.

@@ -80,9 +80,7 @@ func TestGroup_stop_times_out_and_can_be_repeated(t *testing.T) {
 	j = nil
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := g.Stop(late); !errors.Is(err, context.Canceled) {
-		t.Errorf("Stop without time: error %v, want Canceled", err)
-	}
+	testenv.ErrorIs(t, context.Canceled, g.Stop(late), "Stop without time")
 	if err := g.Stop(context.Background()); err != nil {
 		t.Errorf("the second Stop = %v", err)
 	}

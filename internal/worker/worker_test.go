@@ -102,9 +102,7 @@ func TestWorker_WakeRunsNowAndCoalesces(t *testing.T) { // W3
 			w.Wake()
 		}
 		synctest.Wait()
-		if rounds != 2 {
-			t.Errorf("%d rounds, want one of the start and one of the ten wakes", rounds)
-		}
+		testenv.Equal(t, 2, rounds)
 		time.Sleep(24 * time.Hour)
 		if rounds != 2 {
 			t.Errorf("%d rounds without a period and without a wake", rounds)
@@ -136,9 +134,7 @@ func TestWorker_WakeDuringARoundIsAnsweredByTheNext(t *testing.T) { // W1, W3
 		gate <- struct{}{}
 		gate <- struct{}{}
 		synctest.Wait()
-		if got := rounds.Load(); got != 2 {
-			t.Errorf("%d rounds, want 2", got)
-		}
+		testenv.Equal(t, 2, rounds.Load())
 	})
 }
 
@@ -160,9 +156,7 @@ func TestWorker_BacksOffAndRecovers(t *testing.T) { // W2, W3
 		for _, want := range []time.Duration{1, 2, 4, 5, 5} {
 			last := time.Now()
 			w.Wake() // must not shorten the pause
-			if err := <-ran; !errors.Is(err, errBroken) {
-				t.Fatalf("the signal carries: error %v, want %v", err, errBroken)
-			}
+			testenv.ErrorIs(t, errBroken, <-ran, "the signal carries")
 			wantAbout(t, "pause", time.Since(last), want*time.Second)
 		}
 		healthy.Store(true)
@@ -217,12 +211,8 @@ func TestWorker_TimeoutBoundsARound(t *testing.T) {
 		ran := w.observeRounds()
 		begun := time.Now()
 		start(t, w)
-		if err := <-ran; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the round ended with: error %v, want DeadlineExceeded", err)
-		}
-		if d := time.Since(begun); d != 30*time.Second {
-			t.Errorf("the round ended after %s", d)
-		}
+		testenv.ErrorIs(t, context.DeadlineExceeded, <-ran, "the round ended with")
+		testenv.Equal(t, 30*time.Second, time.Since(begun))
 	})
 }
 
@@ -276,9 +266,7 @@ func TestWorker_StopWaitsForTheRound(t *testing.T) { // W4
 		if err := w.Stop(t.Context()); err != nil || !finished.Load() {
 			t.Errorf("Stop = %v, round finished: %t", err, finished.Load())
 		}
-		if !errors.Is(cause, ErrStopping) {
-			t.Errorf("the round was cancelled because of: error %v, want ErrStopping", cause)
-		}
+		testenv.ErrorIs(t, ErrStopping, cause, "the round was cancelled because of")
 	})
 }
 
@@ -297,9 +285,7 @@ func TestWorker_LifeCycle(t *testing.T) {
 			}
 			synctest.Wait()
 			for range 2 {
-				if err := w.Stop(bg); err != nil {
-					t.Error(err)
-				}
+				testenv.NoError(t, w.Stop(bg))
 			}
 		}
 		if rounds != 3 {
@@ -312,9 +298,7 @@ func TestWorker_LifeCycle(t *testing.T) {
 		if err := w.Start(bg); err != nil {
 			t.Errorf("Start after the context of the first has ended = %v", err)
 		}
-		if err := w.Stop(bg); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, w.Stop(bg))
 	})
 }
 
@@ -341,9 +325,7 @@ func TestWorker_ConcurrentStartStopWake(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := w.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, w.Stop(context.Background()))
 }
 
 func TestNew_RefusesAnIncompleteLoop(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/document"
@@ -33,9 +35,7 @@ func TestQueue(t *testing.T) {
 				Queue(tx, now, changes...)
 				return fail
 			})
-			if !errors.Is(err, fail) {
-				t.Fatal(err)
-			}
+			testenv.ErrorIs(t, fail, err)
 		}
 		queue(failure, Change{Entity: "cart", IDs: []string{"8"}, Deleted: []Deletion{{"9", 1}}})
 		queue(nil)
@@ -102,9 +102,7 @@ func TestStore_Lanes(t *testing.T) {
 			}
 			return fmt.Sprint(names)
 		}
-		if got := claim(others, 4); got != "map[dish:1 user:1]" {
-			t.Errorf("other documents: %s", got)
-		}
+		testenv.Equal(t, "map[dish:1 user:1]", claim(others, 4))
 		if got := claim(orders, 6) + claim(orders, 6) + claim(orders, 6); got != "map[order:3 orderDetail:3]map[order:2 orderDetail:2]map[]" {
 			t.Errorf("documents of orders: %s", got)
 		}

@@ -52,12 +52,8 @@ func TestDeadLetters(t *testing.T) {
 		insert(t, db, relay, first, second)
 		second.Reason = "also ??" // characters that PostgreSQL refuses in text are replaced
 
-		if diff := cmp.Diff([]DeadLetter{relay}, list(t, db, Filter{})); diff != "" {
-			t.Errorf("the relay's letters (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]DeadLetter{first, second}, list(t, db, Filter{Consumer: "daybook"})); diff != "" {
-			t.Errorf("the consumer's letters (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []DeadLetter{relay}, list(t, db, Filter{}))
+		testenv.Equal(t, []DeadLetter{first, second}, list(t, db, Filter{Consumer: "daybook"}))
 		if got := list(t, db, Filter{Consumer: "daybook", ID: second.ID}); len(got) != 1 || got[0].ID != second.ID {
 			t.Errorf("by id: %v", got)
 		}
@@ -82,9 +78,7 @@ func TestInsertDeadLetters_keeps_the_newer_reason(t *testing.T) {
 		insert(t, db, l)
 		l.Reason, l.DiedAt = "second", l.DiedAt.Add(time.Hour)
 		insert(t, db, l)
-		if diff := cmp.Diff([]DeadLetter{l}, list(t, db, Filter{Consumer: "daybook"})); diff != "" {
-			t.Errorf("letters (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []DeadLetter{l}, list(t, db, Filter{Consumer: "daybook"}))
 	})
 }
 
@@ -98,9 +92,7 @@ func TestDeleteDeadLetters_of_one_consumer(t *testing.T) {
 		for _, want := range [][]DeadLetter{{mine}, nil} { // the second call finds nothing
 			write(t, db, func(ctx context.Context, tx sqldb.Tx) error {
 				got, err := DeleteDeadLetters(ctx, tx, "daybook", []DeadLetter{mine})
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("deleted (-want +got):\n%s", diff)
-				}
+				testenv.Equal(t, want, got)
 				return err
 			})
 		}

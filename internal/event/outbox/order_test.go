@@ -39,9 +39,7 @@ func begin(t *testing.T, db *sqldb.DB, e event.Event) (end func(result error)) {
 	return func(want error) {
 		t.Helper()
 		result <- want
-		if err := <-done; !errors.Is(err, want) {
-			t.Fatalf("Write = %v, want %v", err, want)
-		}
+		testenv.ErrorIs(t, want, <-done, "Write")
 	}
 }
 
@@ -133,9 +131,7 @@ func TestRelay_ignores_transactions_without_events(t *testing.T) {
 		commit(t, db, paid(2)...)
 		return New(db, b, Options{}).RunOnce(ctx)
 	}))
-	if len(b.got) != 2 {
-		t.Errorf("published %d events, want 2", len(b.got))
-	}
+	testenv.Equal(t, 2, len(b.got))
 }
 
 // I7: whatever the order of commits and rollbacks, relays in several processes publish each committed event once.

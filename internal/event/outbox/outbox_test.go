@@ -136,9 +136,7 @@ func TestRelay_publishes_committed_events(t *testing.T) {
 			Queue(tx, paid(1))
 			return rolledBack
 		})
-		if !errors.Is(err, rolledBack) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, rolledBack, err)
 
 		b := &broker{}
 		r := New(db, b, Options{})
@@ -227,9 +225,7 @@ func TestRelay_refused_events_become_dead_letters(t *testing.T) {
 			run(t, r)
 		}
 		want(t, db, 0, 2, 1)
-		if tries != maxAttempts {
-			t.Errorf("tried %d times, want %d", tries, maxAttempts)
-		}
+		testenv.Equal(t, maxAttempts, tries)
 		letters, err := eventsql.DeadLetters(t.Context(), db, eventsql.Filter{}, "", 10)
 		if err != nil || len(letters) != 1 {
 			t.Fatalf("dead letters: %v, %v", letters, err)
@@ -256,9 +252,7 @@ func TestReplay_publishes_dead_letters_again(t *testing.T) {
 
 		replay := func(f eventsql.Filter, want int) {
 			t.Helper()
-			if n, err := Replay(t.Context(), db, f); n != want || err != nil {
-				t.Fatalf("Replay = %d, %v; want %d", n, err, want)
-			}
+			testenv.Equal(t, want, testenv.Must(Replay(t.Context(), db, f))(t))
 		}
 		replay(eventsql.Filter{Type: "order.placed"}, 0)
 		replay(eventsql.Filter{ID: events[2].ID}, 1)

@@ -116,9 +116,7 @@ func TestRelay_delivers_locally_within_its_transaction(t *testing.T) {
 		// Another process has published the next events, or has crashed before it did.
 		commit(t, db, paid(2)...)
 		down := &broker{lost: errDown}
-		if err := New(db, down, Options{}).RunOnce(t.Context()); !errors.Is(err, errDown) {
-			t.Errorf("RunOnce = %v, want %v", err, errDown)
-		}
+		testenv.ErrorIs(t, errDown, New(db, down, Options{}).RunOnce(t.Context()))
 		run(t, New(db, h, Options{}))
 		if len(h.within) != 2 || !h.repeated[1] {
 			t.Errorf("delivered %v, possibly repeated %v; want a second batch that may be repeated", h.within, h.repeated)

@@ -129,16 +129,12 @@ func TestStore_flushed(t *testing.T) {
 		}))(t))
 	}
 	flush := func() { server.Say("FLUSHALL") }
-	if v := load("1", flush); v != "1" {
-		t.Errorf("read %q", v)
-	}
+	testenv.Equal(t, "1", load("1", flush))
 	if v := load("2", func() {}); v != "2" {
 		t.Errorf("read %q: a value computed before the flush was stored", v)
 	}
 	flush()
-	if v := load("3", func() {}); v != "3" {
-		t.Errorf("read %q after a flush", v)
-	}
+	testenv.Equal(t, "3", load("3", func() {}))
 }
 
 const (
