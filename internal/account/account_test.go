@@ -32,33 +32,29 @@ func TestChangeEmail(t *testing.T) {
 			_, err := h.ChangeEmail(t.Context(), actor, email, code, accounttest.Caller())
 			return err
 		}
-		wantFault(t, "a wrong password", ask("not the password", lanNew), account.ErrPassword)
-		if err := ask(accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("the present address: error %v, want an invalid field", err)
-		}
+		testenv.ErrorIs(t, account.ErrPassword, ask("not the password", lanNew), "a wrong password")
+		testenv.Equal(t, fault.Invalid, fault.KindOf(ask(accounttest.Password, lan)))
 		testenv.NoError(t, ask(accounttest.Password, lanNew))
 		code := h.Code(t, lanNew)
 		if again := ask(accounttest.Password, lanNew); fault.KindOf(again) != fault.TooMany {
 			t.Errorf("a second code at once: error %v, want a limit", again)
 		}
-		wantFault(t, "a wrong code", change(lanNew, otherCode(code)), account.ErrCode)
-		wantFault(t, "another address", change("eve@example.com", code), account.ErrCode)
-		wantFault(t, "as a code to verify", h.VerifyEmail(t.Context(), lanNew, code, accounttest.Caller()), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, change(lanNew, otherCode(code)), "a wrong code")
+		testenv.ErrorIs(t, account.ErrCode, change("eve@example.com", code), "another address")
+		testenv.ErrorIs(t, account.ErrCode, h.VerifyEmail(t.Context(), lanNew, code, accounttest.Caller()), "as a code to verify")
 		h.Clock.Advance(time.Minute)
 		former := len(h.Emails(t, lan))
 		testenv.NoError(t, change(" Lan.New@example.com", code))
-		if u := testenv.Must(h.Me(t.Context(), actor))(t); u.Email != lanNew {
-			t.Errorf("the address is %s, want %s", u.Email, lanNew)
-		}
+		testenv.Equal(t, lanNew, testenv.Must(h.Me(t.Context(), actor))(t).Email)
 		if sent := h.Emails(t, lan); len(sent) != former+1 || sent[len(sent)-1].Fields[account.FieldAddress] != "l***@example.com" {
 			t.Errorf("the former address has %+v, want a notice", sent)
 		}
-		wantFault(t, "a code twice", change(lanNew, code), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, change(lanNew, code), "a code twice")
 		h.SyncRevocations(t)
 		testenv.NoError(t, h.Authenticate(t.Context(), before.Access))
 		h.MustLogin(t, lanNew)
 		_, err := h.Login(t.Context(), account.Credentials{Email: lan, Password: accounttest.Password}, accounttest.Caller())
-		wantFault(t, "the former address", err, account.ErrLogin)
+		testenv.ErrorIs(t, account.ErrLogin, err, "the former address")
 	})
 }
 
@@ -73,9 +69,7 @@ func TestChangeEmail_of_an_account_without_one(t *testing.T) {
 		actor := authz.Actor{Kind: authz.Account, UserID: u.ID, Role: authz.RoleCashier}
 		testenv.NoError(t, h.RequestEmail(t.Context(), actor, accounttest.Password, first, accounttest.Caller()))
 		changed := testenv.Must(h.ChangeEmail(t.Context(), actor, first, h.Code(t, first), accounttest.Caller()))(t)
-		if changed.Email != first {
-			t.Errorf("the address is %q, want %s", changed.Email, first)
-		}
+		testenv.Equal(t, first, changed.Email)
 		if sent := h.Emails(t, ""); len(sent) != 0 {
 			t.Errorf("%d e-mails without a recipient: %+v", len(sent), sent)
 		}
@@ -100,9 +94,9 @@ func TestChangeEmail_of_another_account(t *testing.T) {
 		code := h.Code(t, free)
 		h.CreateMember(t, free)
 		_, err := h.ChangeEmail(t.Context(), actor, free, code, accounttest.Caller())
-		wantFault(t, "a registered address", err, account.ErrEmailTaken)
+		testenv.ErrorIs(t, account.ErrEmailTaken, err, "a registered address")
 		_, err = h.ChangeEmail(t.Context(), actor, free, code, accounttest.Caller())
-		wantFault(t, "again", err, account.ErrEmailTaken) // the code was not used up
+		testenv.ErrorIs(t, account.ErrEmailTaken, err, "again") // the code was not used up
 	})
 }
 

@@ -42,11 +42,11 @@ func TestAuthenticator_two_processes(t *testing.T) {
 			if flushed {
 				flush(t, server.Addr())
 			}
-			wantFault(t, "in the same process", local.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, authz.ErrInvalidToken, local.Authenticate(t.Context(), g.Access), "in the same process")
 			remote.SyncRevocations(t)
-			wantFault(t, "elsewhere", remote.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, authz.ErrInvalidToken, remote.Authenticate(t.Context(), g.Access), "elsewhere")
 			third := accounttest.OpenAnother(t, db, accountredis.New(redis), local.Clock)
-			wantFault(t, "in a new process", third.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, authz.ErrInvalidToken, third.Authenticate(t.Context(), g.Access), "in a new process")
 			for _, h := range []*accounttest.Env{local, remote, third} {
 				if err := h.Authenticate(t.Context(), other.Access); err != nil {
 					t.Errorf("another session, flushed %t: %v", flushed, err)
@@ -78,7 +78,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 		}
 		h.Clock.Advance(time.Millisecond)
 		err := h.Authenticate(t.Context(), g.Access)
-		wantFault(t, "later", err, account.ErrRevocationsStale)
+		testenv.ErrorIs(t, account.ErrRevocationsStale, err, "later")
 		if fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("Authenticate: error %v, want Unavailable", err)
 		}
@@ -86,7 +86,7 @@ func TestAuthenticator_fails_closed(t *testing.T) {
 	}
 	unsynced := account.NewAuthenticator(h.Tokens, h.Store, h.Cache, h.Clock.Now)
 	_, err := unsynced.Authenticate(t.Context(), g.Access)
-	wantFault(t, "before the first sync", err, account.ErrRevocationsStale)
+	testenv.ErrorIs(t, account.ErrRevocationsStale, err, "before the first sync")
 }
 
 var revocationInsert = sqldb.Load(fstest.MapFS{"put.sql": {Data: []byte(
@@ -107,7 +107,7 @@ func TestAuthenticator_user_revocations(t *testing.T) {
 	h.Clock.Advance(time.Millisecond)
 	after := h.MustLogin(t, lan)
 	h.SyncRevocations(t)
-	wantFault(t, "begun before", h.Authenticate(t.Context(), before.Access), authz.ErrInvalidToken)
+	testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), before.Access), "begun before")
 	if err := h.Authenticate(t.Context(), after.Access); err != nil || u.ID != 1 {
 		t.Errorf("begun after: %v", err)
 	}
@@ -120,7 +120,7 @@ func TestAuthenticator_disabled_account(t *testing.T) {
 	g := h.MustLogin(t, lan)
 	h.SetStatus(t, u.ID, account.Disabled)
 	fresh := accounttest.OpenAnother(t, h.DB, accounttest.NewSessionCache(), h.Clock)
-	wantFault(t, "a session read from SQL", fresh.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	testenv.ErrorIs(t, authz.ErrInvalidToken, fresh.Authenticate(t.Context(), g.Access), "a session read from SQL")
 }
 
 // A transaction may commit some time after the timestamp of its revocation.
@@ -134,7 +134,7 @@ func TestAuthenticator_reads_late_commits(t *testing.T) {
 	h.SyncRevocations(t)
 	revoke(t, h, authz.RevokeSession, g.Session.ID, began)
 	h.SyncRevocations(t)
-	wantFault(t, "committed after half a minute", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), g.Access), "committed after half a minute")
 }
 
 // countingStore counts the sessions that are read from SQL.
@@ -196,9 +196,7 @@ func TestAuthenticator_rarely_queries_SQL(t *testing.T) {
 	admit("the clock was set back", 1)
 	store.standings.Store(0)
 	for range 100 {
-		if _, err := g.Authenticate(t.Context(), access+"x"); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, authz.ErrInvalidToken, testenv.Err(g.Authenticate(t.Context(), access+"x")))
 	}
 	if n := store.standings.Load(); n != 0 {
 		t.Errorf("%d queries for a forged token", n)
@@ -218,8 +216,7 @@ func TestAuthenticator_drops_sessions_revoked_while_loading(t *testing.T) {
 		g.Revoke(authz.Revocation{Kind: authz.RevokeSession, Subject: grant.Session.ID, At: h.Clock.Now()})
 	}
 	for _, what := range []string{"the reading request", "the next one"} {
-		_, err := g.Authenticate(t.Context(), grant.Access)
-		wantFault(t, what, err, authz.ErrInvalidToken)
+		testenv.ErrorIs(t, authz.ErrInvalidToken, testenv.Err(g.Authenticate(t.Context(), grant.Access)), what)
 	}
 }
 
@@ -236,7 +233,7 @@ func TestAuthenticator_blocked_tokens(t *testing.T) {
 	}, ""); err != nil { // like a process that has just read SQL
 		t.Fatal(err)
 	}
-	wantFault(t, "elsewhere", remote.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	testenv.ErrorIs(t, authz.ErrInvalidToken, remote.Authenticate(t.Context(), g.Access), "elsewhere")
 }
 
 func TestAuthenticator_refuses(t *testing.T) {
@@ -246,11 +243,11 @@ func TestAuthenticator_refuses(t *testing.T) {
 	for what, token := range map[string]string{
 		"nothing": "", "a word": "x", "much": strings.Repeat("a", 5000), "half": g.Access[:len(g.Access)/2], "spaces": " " + g.Access,
 	} {
-		wantFault(t, what, h.Authenticate(t.Context(), token), authz.ErrInvalidToken)
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), token), what)
 	}
 	h.Clock.Advance(account.AccessTokenTTL + 3*time.Second)
 	h.SyncRevocations(t)
-	wantFault(t, "after its life", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), g.Access), "after its life")
 }
 
 func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
@@ -262,9 +259,7 @@ func TestAuthenticator_FlushLastSeen_retries(t *testing.T) {
 	h.Clock.Advance(time.Minute)
 	testenv.NoError(t, g.SyncRevocations(t.Context()))
 	testenv.Must(g.Authenticate(t.Context(), grant.Access))(t)
-	if err := g.FlushLastSeen(t.Context()); !errors.Is(err, store.failure) {
-		t.Errorf("FlushLastSeen: error %v, want %v", err, store.failure)
-	}
+	testenv.ErrorIs(t, store.failure, g.FlushLastSeen(t.Context()))
 	store.failure = nil
 	testenv.NoError(t, g.FlushLastSeen(t.Context()))
 	all, err := h.Sessions(t.Context(), authz.Actor{UserID: grant.User.ID})

@@ -94,8 +94,8 @@ func wellFormedCode(code string) bool {
 // CodeStore stores codes and counts sends and attempts, normally accountsql.
 type CodeStore interface {
 	// Send counts a code for its destination and, for an account, stores it in place of the previous one and queues its
-	// e-mail, in one transaction. A positive wait means that the limit was reached and nothing was stored. For user 0
-	// it only counts.
+	// e-mail, in one transaction. A positive wait means that the limit was reached and nothing was stored. User 0 stands
+	// for an unknown address: the code is only counted.
 	Send(ctx context.Context, c Code, l Email) (wait time.Duration, err error)
 	// Try counts an attempt at an account's code. If attempts were left, it calls matches with the stored hash. The
 	// attempt stays counted whatever matches returns (S6).

@@ -49,12 +49,12 @@ func TestVerifyEmail(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		u := register(t, h)
 		code := h.Code(t, lan)
-		wantFault(t, "wrong", verify(t, h, otherCode(code)), account.ErrCode)
-		wantFault(t, "no code", verify(t, h, "abc"), account.ErrCode)
-		wantFault(t, "an unknown address", h.VerifyEmail(t.Context(), minh, code, accounttest.Caller()), account.ErrCode)
-		wantFault(t, "for another purpose", h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, otherCode(code)), "wrong")
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, "abc"), "no code")
+		testenv.ErrorIs(t, account.ErrCode, h.VerifyEmail(t.Context(), minh, code, accounttest.Caller()), "an unknown address")
+		testenv.ErrorIs(t, account.ErrCode, h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()), "for another purpose")
 		testenv.NoError(t, verify(t, h, code))
-		wantFault(t, "again", verify(t, h, code), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, code), "again")
 		u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
 		if u.Status != account.Active || !u.Registered || u.Version != 2 || err != nil {
 			t.Errorf("Me = %+v, %v, want a registered ACTIVE account of version 2", u, err)
@@ -71,16 +71,16 @@ func TestVerifyEmail_expires(t *testing.T) {
 		register(t, h)
 		code := h.Code(t, lan)
 		h.Clock.Advance(account.CodeTTL)
-		wantFault(t, "old", verify(t, h, code), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, code), "old")
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		next := h.Code(t, lan)
 		for range account.CodeAttempts {
-			wantFault(t, "wrong", verify(t, h, otherCode(next)), account.ErrCode)
+			testenv.ErrorIs(t, account.ErrCode, verify(t, h, otherCode(next)), "wrong")
 		}
-		wantFault(t, "the sixth attempt", verify(t, h, next), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, next), "the sixth attempt")
 		h.Clock.Advance(time.Minute)
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
-		wantFault(t, "the one before", verify(t, h, otherCode(h.Code(t, lan))), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, otherCode(h.Code(t, lan))), "the one before")
 		if err := verify(t, h, h.Code(t, lan)); err != nil {
 			t.Errorf("a new code has attempts of its own: %v", err)
 		}
@@ -105,17 +105,13 @@ func TestVerifyEmail_storm(t *testing.T) {
 					if guess == code {
 						guess = "999999"
 					}
-					if err := verify(t, h, guess); !errors.Is(err, account.ErrCode) {
-						t.Errorf("a wrong guess: error %v, want ErrCode", err)
-					}
+					testenv.ErrorIs(t, account.ErrCode, verify(t, h, guess), "a wrong guess")
 				}
 			})
 		}
 		all.Wait()
-		if n := h.Events.Count("code.compared"); n != account.CodeAttempts {
-			t.Errorf("%d guesses were compared", n)
-		}
-		wantFault(t, "the right one afterwards", verify(t, h, code), account.ErrCode)
+		testenv.Equal(t, account.CodeAttempts, h.Events.Count("code.compared"))
+		testenv.ErrorIs(t, account.ErrCode, verify(t, h, code), "the right one afterwards")
 	})
 }
 
@@ -152,12 +148,10 @@ func TestTryWindows(t *testing.T) {
 			testenv.NoError(t, h.RequestCode(t.Context(), account.Verify, lan, accounttest.Caller()))
 		}
 		for range account.CodeAttempts {
-			wantFault(t, "wrong", verify(t, h, otherCode(h.Code(t, lan))), account.ErrCode)
+			testenv.ErrorIs(t, account.ErrCode, verify(t, h, otherCode(h.Code(t, lan))), "wrong")
 		}
 	}
-	if n := h.Events.Count("code.compared"); n != 20 {
-		t.Errorf("%d attempts were compared, want 20", n)
-	}
+	testenv.Equal(t, 20, h.Events.Count("code.compared"))
 }
 
 func TestRequestCode_windows(t *testing.T) {
@@ -214,7 +208,7 @@ func TestRequestCode_only_where_it_helps(t *testing.T) {
 	if n := ask(account.Reset); n != 0 {
 		t.Error("a code for a disabled account")
 	}
-	wantFault(t, "no purpose", h.RequestCode(t.Context(), "LOGIN", lan, accounttest.Caller()), account.ErrPurpose)
+	testenv.ErrorIs(t, account.ErrPurpose, h.RequestCode(t.Context(), "LOGIN", lan, accounttest.Caller()), "no purpose")
 }
 
 func TestResetPassword(t *testing.T) {
@@ -226,7 +220,7 @@ func TestResetPassword(t *testing.T) {
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, lan, accounttest.Caller()))
 		code := h.Code(t, lan)
 		hashes := h.Hasher.Stats().Computed
-		wantFault(t, "wrong", h.ResetPassword(t.Context(), lan, otherCode(code), "another password", accounttest.Caller()), account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, h.ResetPassword(t.Context(), lan, otherCode(code), "another password", accounttest.Caller()), "wrong")
 		if err := h.ResetPassword(t.Context(), lan, code, "short", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a short password: %v", err)
 		}
@@ -234,10 +228,10 @@ func TestResetPassword(t *testing.T) {
 			t.Errorf("%d hashes without a right code", n)
 		}
 		testenv.NoError(t, h.ResetPassword(t.Context(), lan, code, "another password", accounttest.Caller()))
-		wantFault(t, "again", h.ResetPassword(t.Context(), lan, code, "a third password", accounttest.Caller()), account.ErrCode)
-		wantFault(t, "the session", h.Authenticate(t.Context(), before.Access), authz.ErrInvalidToken)
+		testenv.ErrorIs(t, account.ErrCode, h.ResetPassword(t.Context(), lan, code, "a third password", accounttest.Caller()), "again")
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), before.Access), "the session")
 		_, err := h.Refresh(t.Context(), before.Refresh)
-		wantFault(t, "its refresh token", err, account.ErrRefresh)
+		testenv.ErrorIs(t, account.ErrRefresh, err, "its refresh token")
 		if err := login(t, h, "another password"); err != nil {
 			t.Errorf("in the same millisecond: %v", err)
 		}
@@ -265,7 +259,7 @@ func TestResetPassword_removes_other_credentials(t *testing.T) {
 			t.Errorf("the stranger's Google account belongs to %+v, %v", u, err)
 		}
 		_, err := h.ChangeEmail(t.Context(), g.User.Actor(g.Session.ID), minh, move, accounttest.Caller())
-		wantFault(t, "the code for another address", err, account.ErrCode)
+		testenv.ErrorIs(t, account.ErrCode, err, "the code for another address")
 		want := account.Email{
 			To: lan, Template: account.TemplatePasswordReset, Locale: "en", Expires: h.Clock.Now().Add(24 * time.Hour),
 			Fields: map[string]string{account.FieldName: "", account.FieldGoogle: "1"},
@@ -289,9 +283,7 @@ func TestResetPassword_staff_length(t *testing.T) {
 	if err := h.ResetPassword(t.Context(), lan, code, "fourteen chars", accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("14 characters: %v", err)
 	}
-	if err := h.ResetPassword(t.Context(), lan, code, lan, accounttest.Caller()); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("her own address: %v", err)
-	}
+	testenv.Equal(t, fault.Invalid, fault.KindOf(h.ResetPassword(t.Context(), lan, code, lan, accounttest.Caller())))
 	if err := h.ResetPassword(t.Context(), lan, code, "fifteen chars !", accounttest.Caller()); err != nil {
 		t.Errorf("a refused password used the code up: %v", err)
 	}
@@ -343,7 +335,7 @@ func TestVerifyEmail_costs_the_same_for_every_address(t *testing.T) {
 		code := h.Code(t, u.Email)
 		for _, email := range []string{u.Email, minh} {
 			before := h.Number(t, attemptsWritten)
-			wantFault(t, email, h.VerifyEmail(t.Context(), email, otherCode(code), accounttest.Caller()), account.ErrCode)
+			testenv.ErrorIs(t, account.ErrCode, h.VerifyEmail(t.Context(), email, otherCode(code), accounttest.Caller()), email)
 			if n := h.Number(t, attemptsWritten) - before; n != 1 {
 				t.Errorf("%s: %d attempts written, want 1", email, n)
 			}
@@ -362,11 +354,7 @@ func TestCodes_without_redis(t *testing.T) {
 	cache.SetDown(true)
 	h.CreateMember(t, lan)
 	g := h.MustLogin(t, lan)
-	if err := h.Authenticate(t.Context(), g.Access); err != nil {
-		t.Error(err)
-	}
-	if err := h.Logout(t.Context(), g.Access, ""); err != nil {
-		t.Error(err)
-	}
-	wantFault(t, "after the logout", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+	testenv.NoError(t, h.Authenticate(t.Context(), g.Access))
+	testenv.NoError(t, h.Logout(t.Context(), g.Access, ""))
+	testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), g.Access), "after the logout")
 }

@@ -47,9 +47,7 @@ func TestDevice_002_A11(t *testing.T) {
 		if len(id) != 32 || id != strings.ToLower(id) || g.User.DeviceID != id {
 			t.Errorf("the device id is %q, in the response %q", id, g.User.DeviceID)
 		}
-		if u := testenv.Must(h.Users.User(t.Context(), a.ID))(t); u.Version != g.User.Version {
-			t.Errorf("version %d, in the response %d", u.Version, g.User.Version)
-		}
+		testenv.Equal(t, g.User.Version, testenv.Must(h.Users.User(t.Context(), a.ID))(t).Version)
 		h.Clock.Advance(100 * 24 * time.Hour)
 		_, phone = loginOn(t, h, lan, phone)
 		h.Clock.Advance(100 * 24 * time.Hour) // a login keeps the id for as long as the cookie
@@ -75,9 +73,7 @@ func TestDevice_002_A11(t *testing.T) {
 			t.Errorf("on a second device: %q", second)
 		}
 		_, _ = loginOn(t, h, lan, phone)
-		if device(a) != id {
-			t.Errorf("back on the phone: %q, want %q", device(a), id)
-		}
+		testenv.Equal(t, id, device(a))
 
 		// A cookie of another installation, or one that was changed, names no device.
 		forged := strings.Replace(laptop, "0.", "0.f", 1)
@@ -116,9 +112,7 @@ func TestDevice_002_A11_concurrent(t *testing.T) {
 				})
 			}
 			group.Wait()
-			if n := h.Number(t, deviceStmts.Must("holders")); n != 1 {
-				t.Errorf("%d members have the device, want 1", n)
-			}
+			testenv.Equal(t, 1, h.Number(t, deviceStmts.Must("holders")))
 		}
 	})
 }
@@ -201,12 +195,10 @@ func TestChangePassword_during_failed_logins(t *testing.T) {
 		mustLoginWithDevice(t, h, cookie, lan, "another password")
 		h.Limits = nil
 		for range 9 {
-			wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
+			testenv.ErrorIs(t, account.ErrPassword, change(t, h, actor, "something else", "a third password"), "wrong")
 		}
-		wantFault(t, "wrong", change(t, h, actor, "something else", "a third password"), account.ErrPassword)
-		if err := change(t, h, actor, "another password", "a third password"); fault.KindOf(err) != fault.TooMany {
-			t.Errorf("the eleventh guess of a session: %v", err)
-		}
+		testenv.ErrorIs(t, account.ErrPassword, change(t, h, actor, "something else", "a third password"), "wrong")
+		testenv.Equal(t, fault.TooMany, fault.KindOf(change(t, h, actor, "another password", "a third password")))
 	})
 }
 
@@ -217,13 +209,13 @@ func TestLogin_known_device_guesses(t *testing.T) {
 		cookie := mustLoginWithDevice(t, h, "", lan, accounttest.Password)
 		for range 10 {
 			_, err := loginWithDevice(t, h, cookie, lan, "something else")
-			wantFault(t, "wrong", err, account.ErrLogin)
+			testenv.ErrorIs(t, account.ErrLogin, err, "wrong")
 		}
 		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 0 || err != nil {
 			t.Errorf("%d failures count against the account, %v", u.Failures, err)
 		}
 		_, err := loginWithDevice(t, h, cookie, lan, "something else")
-		wantFault(t, "wrong", err, account.ErrLogin)
+		testenv.ErrorIs(t, account.ErrLogin, err, "wrong")
 		if u, err := h.Me(t.Context(), authz.Actor{UserID: u.ID}); u.Failures != 1 || err != nil {
 			t.Errorf("%d failures count against the account, %v", u.Failures, err)
 		}

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"comanda/internal/testenv"
@@ -26,14 +25,10 @@ func TestKeyedMutex(t *testing.T) {
 			waiting <- err
 		}()
 	}
-	if err := <-waiting; !errors.Is(err, ErrBusy) {
-		t.Errorf("one too many: error %v, want ErrBusy", err)
-	}
+	testenv.ErrorIs(t, ErrBusy, <-waiting, "one too many")
 	cancel()
 	for range HashQueue {
-		if err := <-waiting; !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled caller: error %v, want Canceled", err)
-		}
+		testenv.ErrorIs(t, context.Canceled, <-waiting, "a cancelled caller")
 	}
 	unlock()
 	if len(m.entries) != 0 {

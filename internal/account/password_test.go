@@ -147,9 +147,7 @@ func TestHasher_bounded(t *testing.T) {
 	<-hasher.slots
 	all.Wait()
 	for range HashQueue {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-errs)
 	}
 	s := hasher.Stats()
 	if s.Computed != HashQueue || s.Refused != 200-HashQueue || s.Peak > 2 || s.Waiting != 0 {

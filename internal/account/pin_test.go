@@ -93,16 +93,12 @@ func TestTakeOver(t *testing.T) {
 			t.Fatalf("TakeOver = %+v, %v, want the cook's session", g.User, err)
 		}
 		f.SyncRevocations(t)
-		if a, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil || a.UserID != f.cook.ID {
-			t.Errorf("Authenticate = %+v, %v, want user %d", a, err, f.cook.ID)
-		}
+		testenv.Equal(t, f.cook.ID, testenv.Must(f.Authenticator.Authenticate(t.Context(), g.Access))(t).UserID)
 		if g.Session.ExpiresAt.After(ownSessions[0].ExpiresAt) {
 			t.Errorf("session ends at %v, after the tablet's at %v", g.Session.ExpiresAt, ownSessions[0].ExpiresAt)
 		}
 		f.Clock.Advance(2 * time.Minute) // the tablet's session is idle too long
-		if _, err := f.takeOver(t, pin); !errors.Is(err, authz.ErrInvalidToken) {
-			t.Errorf("at a tablet that is logged out: error %v, want ErrInvalidToken", err)
-		}
+		testenv.ErrorIs(t, authz.ErrInvalidToken, testenv.Err(f.takeOver(t, pin)), "at a tablet that is logged out")
 	})
 }
 
@@ -121,9 +117,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the right one after that: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "the right one after that")
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues after ten wrong PINs = %+v, %v, want none", all, err)
 		}
@@ -133,9 +127,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 		}
 		f.setPin(t, "cook@example.com")
 		for range account.MaxPinFailures - 1 {
-			if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
-				t.Fatal(err)
-			}
+			testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, "0852")))
 		}
 		if own, err := f.Colleagues(t.Context(), cook); err != nil || len(own) != 1 || own[0].Blocked {
 			t.Errorf("Colleagues after nine wrong PINs = %+v, %v, want the cook's PIN, not blocked", own, err)
@@ -143,9 +135,7 @@ func TestTakeOver_wrong_pins(t *testing.T) {
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("TakeOver after nine wrong PINs: %v", err)
 		}
-		if _, err := f.takeOver(t, "0852"); !errors.Is(err, account.ErrPin) {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, "0852")))
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("TakeOver, whose success before must reset the count: %v", err)
 		}
@@ -177,21 +167,15 @@ func TestTakeOver_refused(t *testing.T) {
 		if _, err := f.TakeOver(t.Context(), as, f.cook.ID, pin, accounttest.Caller()); !errors.Is(err, account.ErrPinRole) {
 			t.Errorf("from a member's phone: error %v, want ErrPinRole", err)
 		}
-		if err := f.SetPin(t.Context(), as, accounttest.Password, pin); !errors.Is(err, account.ErrPinRole) {
-			t.Errorf("a member's PIN: error %v, want ErrPinRole", err)
-		}
+		testenv.ErrorIs(t, account.ErrPinRole, f.SetPin(t.Context(), as, accounttest.Password, pin), "a member's PIN")
 		h.SetRole(t, f.cook.ID, authz.RoleOwner)
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("an owner by PIN: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "an owner by PIN")
 		if all, err := f.Colleagues(t.Context(), f.at); err != nil || len(all) != 0 {
 			t.Errorf("Colleagues with an owner = %+v, %v, want none", all, err)
 		}
 		h.SetRole(t, f.cook.ID, authz.RoleKitchen)
 		h.SetStatus(t, f.cook.ID, account.Disabled)
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("a disabled account: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "a disabled account")
 	})
 }
 
@@ -204,18 +188,14 @@ func TestSetPin(t *testing.T) {
 		if err := f.SetPin(t.Context(), actor, "not the password", "8520"); !errors.Is(err, account.ErrPassword) {
 			t.Errorf("another password: error %v, want ErrPassword", err)
 		}
-		if err := f.SetPin(t.Context(), actor, accounttest.Password, "1111"); !errors.Is(err, account.ErrPinForm) {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, account.ErrPinForm, f.SetPin(t.Context(), actor, accounttest.Password, "1111"))
 		if _, err := f.takeOver(t, pin); err != nil {
 			t.Errorf("TakeOver with the PIN before: %v", err)
 		}
 		for range 2 {
 			testenv.NoError(t, f.RemovePin(t.Context(), actor))
 		}
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("removed: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "removed")
 	})
 }
 
@@ -229,9 +209,7 @@ func TestResetPassword_deletes_the_PIN(t *testing.T) {
 		h.Clock.Advance(time.Minute)
 		testenv.NoError(t, h.RequestCode(t.Context(), account.Reset, email, accounttest.Caller()))
 		testenv.NoError(t, h.ResetPassword(t.Context(), email, h.Code(t, email), "a password that is new", accounttest.Caller()))
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the PIN after a reset: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "the PIN after a reset")
 		all := h.Emails(t, email)
 		testenv.Equal(t, all[len(all)-1].Fields, map[string]string{account.FieldName: "", account.FieldPin: "1"})
 
@@ -267,9 +245,7 @@ func TestResetPin(t *testing.T) {
 		if _, err := f.Authenticator.Authenticate(t.Context(), before.Access); !errors.Is(err, authz.ErrInvalidToken) {
 			t.Errorf("a session of the PIN before: error %v, want ErrInvalidToken", err)
 		}
-		if _, err := f.takeOver(t, pin); !errors.Is(err, account.ErrPin) {
-			t.Errorf("the PIN before: error %v, want ErrPin", err)
-		}
+		testenv.ErrorIs(t, account.ErrPin, testenv.Err(f.takeOver(t, pin)), "the PIN before")
 		g := testenv.Must(f.takeOver(t, "250317"))(t)
 		if _, err := f.Authenticator.Authenticate(t.Context(), g.Access); err != nil {
 			t.Errorf("Authenticate in the new session: %v", err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 
 	"comanda/internal/authz"
@@ -221,9 +223,7 @@ func TestEncrypt(t *testing.T) {
 	if a == b || strings.Contains(a, "123456") {
 		t.Errorf("Encrypt = %q and %q, want two different ciphertexts", a, b)
 	}
-	if text, err := Decrypt(k, "use", a); text != "123456" || err != nil {
-		t.Errorf("Decrypt = %q, %v, want 123456", text, err)
-	}
+	testenv.Equal(t, "123456", testenv.Must(Decrypt(k, "use", a))(t))
 	flipped := "A" + a[1:]
 	if a[0] == 'A' {
 		flipped = "B" + a[1:]

@@ -39,13 +39,6 @@ func newSQLiteEnv(t testing.TB) *accounttest.Env {
 	return accounttest.Open(t, sqldbtest.SQLite(t), accounttest.NewSessionCache())
 }
 
-func wantFault(t *testing.T, what string, got error, want *fault.Error) {
-	t.Helper()
-	if !errors.Is(got, want) {
-		t.Errorf("%s: %v, want %s", what, got, want.Code)
-	}
-}
-
 func login(t *testing.T, h *accounttest.Env, password string) error {
 	t.Helper()
 	_, err := h.Login(t.Context(), account.Credentials{Email: lan, Password: password}, accounttest.Caller())
@@ -71,9 +64,7 @@ func TestRegister(t *testing.T) {
 		got := testenv.Must(h.Me(t.Context(), authz.Actor{UserID: made.ID}))(t)
 		want, _ := p.Normalized()
 		testenv.Equal(t, want, got.Profile)
-		if d := cmp.Diff(made, got); d != "" {
-			t.Errorf("account (-returned +stored):\n%s", d)
-		}
+		testenv.Equal(t, made, got)
 		if got.Role != authz.RoleUser || got.Status != account.Pending || got.Registered || got.Version != 1 ||
 			!strings.HasPrefix(got.PasswordHash, "$argon2id$") || !got.CreatedAt.Equal(h.Clock.Now()) {
 			t.Errorf("registered account = %+v, want a PENDING USER of version 1 with an argon2id hash", got)
@@ -107,7 +98,7 @@ func TestRegister_refuses(t *testing.T) {
 			{account.Profile{Email: "minh"}, accounttest.Password, fault.New(fault.Invalid, "invalid", "")},
 		} {
 			_, err := h.Register(t.Context(), account.Registration{Profile: c.p, Password: c.password}, accounttest.Caller())
-			wantFault(t, c.p.Email+c.p.Username, err, c.want)
+			testenv.ErrorIs(t, c.want, err, c.p.Email+c.p.Username)
 		}
 		if n := len(h.Emails(t, minh)); n != 0 {
 			t.Errorf("%d e-mails after a refused registration", n)
@@ -134,7 +125,7 @@ func TestRegister_race(t *testing.T) {
 			if err == nil {
 				won++
 			} else {
-				wantFault(t, "second registration", err, account.ErrEmailTaken)
+				testenv.ErrorIs(t, account.ErrEmailTaken, err, "second registration")
 			}
 		}
 		if won != 1 || len(h.Emails(t, lan)) != 1 {
@@ -177,8 +168,8 @@ func TestLogin_states(t *testing.T) {
 			account.Pending: account.ErrUnverified, account.Disabled: account.ErrDisabled,
 		} {
 			h.SetStatus(t, u.ID, status)
-			wantFault(t, string(status), login(t, h, accounttest.Password), want)
-			wantFault(t, string(status)+", wrong password", login(t, h, "something else"), account.ErrLogin)
+			testenv.ErrorIs(t, want, login(t, h, accounttest.Password), string(status))
+			testenv.ErrorIs(t, account.ErrLogin, login(t, h, "something else"), string(status)+", wrong password")
 		}
 	})
 }
@@ -270,18 +261,16 @@ func TestLogin_closes_after_100_failures(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)
 		for range 99 {
-			wantFault(t, "wrong", login(t, h, "something else"), account.ErrLogin)
+			testenv.ErrorIs(t, account.ErrLogin, login(t, h, "something else"), "wrong")
 		}
 		if err := login(t, h, accounttest.Password); err != nil {
 			t.Fatalf("99 failures: %v", err)
 		}
 		for range 100 {
-			wantFault(t, "wrong", login(t, h, "something else"), account.ErrLogin)
+			testenv.ErrorIs(t, account.ErrLogin, login(t, h, "something else"), "wrong")
 		}
-		wantFault(t, "after 100 failures", login(t, h, accounttest.Password), account.ErrLogin)
-		if n := h.Events.Count("login.closed"); n != 1 {
-			t.Errorf("%d closed", n)
-		}
+		testenv.ErrorIs(t, account.ErrLogin, login(t, h, accounttest.Password), "after 100 failures")
+		testenv.Equal(t, 1, h.Events.Count("login.closed"))
 		h.Clock.Advance(time.Minute)
 		reset(t, h, "another password")
 		if err := login(t, h, "another password"); err != nil {
@@ -297,9 +286,7 @@ func TestLogin_rehashes(t *testing.T) {
 	for _, want := range []int64{2, 1} { // verified and rehashed, then only verified
 		before := h.Hasher.Stats().Computed
 		g := h.MustLogin(t, lan)
-		if n := h.Hasher.Stats().Computed - before; n != want {
-			t.Errorf("%d hashes, want %d", n, want)
-		}
+		testenv.Equal(t, want, h.Hasher.Stats().Computed-before)
 		u, err := h.Me(t.Context(), authz.Actor{UserID: g.User.ID})
 		if err != nil || !strings.Contains(u.PasswordHash, "m=32,t=2") {
 			t.Errorf("password hash = %s, %v, want new parameters", u.PasswordHash, err)
@@ -359,9 +346,7 @@ func TestLimits(t *testing.T) {
 	if err := change(t, h, actor, accounttest.Password, accounttest.Password+"!"); err != nil { // a session has a limit of its own
 		t.Errorf("changing the password while strangers guess: %v", err)
 	}
-	if err := change(t, h, actor, accounttest.Password+"!", accounttest.Password); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, change(t, h, actor, accounttest.Password+"!", accounttest.Password))
 	l := &refusingLimits{policy: account.LimitLoginIP}
 	h.Limits = l
 	if err := login(t, h, accounttest.Password); err == nil || len(l.taken) != 0 {
@@ -370,7 +355,7 @@ func TestLimits(t *testing.T) {
 	l = &refusingLimits{}
 	h.Limits = l
 	h.MustLogin(t, lan)
-	wantFault(t, "wrong", login(t, h, "something else"), account.ErrLogin)
+	testenv.ErrorIs(t, account.ErrLogin, login(t, h, "something else"), "wrong")
 	want := []string{ // a successful login counts no failure
 		"login_instance ",
 		"login_instance ", "login_ip 192.0.2.7", "login_account_ip user:1 192.0.2.7", "login_account user:1",
@@ -384,7 +369,7 @@ func TestChangeMe(t *testing.T) {
 		phone, city := "0912345678", "Huế"
 		testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: other.ID}, account.ProfileChanges{Phone: &phone}))(t)
 		_, err := h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, account.ProfileChanges{Phone: &phone, City: &city})
-		wantFault(t, "a taken number", err, account.ErrPhoneTaken)
+		testenv.ErrorIs(t, account.ErrPhoneTaken, err, "a taken number")
 		h.Clock.Advance(time.Hour)
 		changed := testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, account.ProfileChanges{City: &city}))(t)
 		kept, err := h.Me(t.Context(), authz.Actor{UserID: u.ID})
@@ -395,7 +380,7 @@ func TestChangeMe(t *testing.T) {
 			t.Errorf("Me = %+v, want the new city and version 3", kept)
 		}
 		_, err = h.ChangeMe(t.Context(), authz.Actor{UserID: 99}, account.ProfileChanges{City: &city})
-		wantFault(t, "an unknown account", err, authz.ErrUser)
+		testenv.ErrorIs(t, authz.ErrUser, err, "an unknown account")
 	})
 }
 
@@ -404,21 +389,16 @@ func TestChangePassword(t *testing.T) {
 		h.CreateMember(t, lan)
 		current, other := h.MustLogin(t, lan), h.MustLogin(t, lan)
 		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), current.Access))(t)
-		if err := change(t, h, actor, accounttest.Password, lan); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("her own address: %v", err)
-		}
-		wantFault(t, "wrong", change(t, h, actor, "something else", "another password"), account.ErrPassword)
+		testenv.Equal(t, fault.Invalid, fault.KindOf(change(t, h, actor, accounttest.Password, lan)))
+		testenv.ErrorIs(t, account.ErrPassword, change(t, h, actor, "something else", "another password"), "wrong")
 		testenv.NoError(t, change(t, h, actor, accounttest.Password, "another password"))
 		if err := h.Authenticate(t.Context(), current.Access); err != nil {
 			t.Errorf("this session: %v", err)
 		}
-		wantFault(t, "another session", h.Authenticate(t.Context(), other.Access), authz.ErrInvalidToken)
-		_, err := h.Refresh(t.Context(), other.Refresh)
-		wantFault(t, "its refresh token", err, account.ErrRefresh)
-		wantFault(t, "the old password", login(t, h, accounttest.Password), account.ErrLogin)
-		if err := login(t, h, "another password"); err != nil {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), other.Access), "another session")
+		testenv.ErrorIs(t, account.ErrRefresh, testenv.Err(h.Refresh(t.Context(), other.Refresh)), "its refresh token")
+		testenv.ErrorIs(t, account.ErrLogin, login(t, h, accounttest.Password), "the old password")
+		testenv.NoError(t, login(t, h, "another password"))
 	})
 }
 
@@ -431,6 +411,6 @@ func TestLogin_races_a_reset(t *testing.T) {
 		reset(t, h, "another password")
 		proof := account.LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
 		_, _, err := h.Store.Begin(t.Context(), u, account.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
-		wantFault(t, "the late session", err, account.ErrLogin)
+		testenv.ErrorIs(t, account.ErrLogin, err, "the late session")
 	})
 }

@@ -29,17 +29,14 @@ func TestRefresh(t *testing.T) {
 		}
 		h.Clock.Advance(9 * time.Minute)
 		h.SyncRevocations(t)
-		wantFault(t, "the expired access token", h.Authenticate(t.Context(), first.Access), authz.ErrInvalidToken)
-		if err := h.Authenticate(t.Context(), second.Access); err != nil {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), first.Access), "the expired access token")
+		testenv.NoError(t, h.Authenticate(t.Context(), second.Access))
 		for what, token := range map[string]string{
 			"nothing": "", "an access token": second.Access, "a stranger": account.NewRefreshToken(), "a hash": account.TokenHash(second.Refresh),
 		} {
-			_, err := h.Refresh(t.Context(), token)
-			wantFault(t, what, err, account.ErrRefresh)
+			testenv.ErrorIs(t, account.ErrRefresh, testenv.Err(h.Refresh(t.Context(), token)), what)
 		}
-		wantFault(t, "a refresh token as an access token", h.Authenticate(t.Context(), second.Refresh), authz.ErrInvalidToken)
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), second.Refresh), "a refresh token as an access token")
 	})
 }
 
@@ -86,13 +83,13 @@ func TestRefresh_reuse_ends_the_session(t *testing.T) {
 			stolen := thief(tokens)
 			h.SyncRevocations(t)
 			_, err := h.Refresh(t.Context(), stolen)
-			wantFault(t, what, err, account.ErrRefresh)
+			testenv.ErrorIs(t, account.ErrRefresh, err, what)
 			if h.Events.Count("reused") != before+1 {
 				t.Errorf("%s: reuse was not reported", what)
 			}
 			_, err = h.Refresh(t.Context(), g.Refresh)
-			wantFault(t, what+": the current token", err, account.ErrRefresh)
-			wantFault(t, what+": the access token", h.Authenticate(t.Context(), g.Access), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, account.ErrRefresh, err, what+": the current token")
+			testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), g.Access), what+": the access token")
 			if err := h.Authenticate(t.Context(), other.Access); err != nil {
 				t.Errorf("%s: another session: %v", what, err)
 			}
@@ -139,8 +136,7 @@ func TestSessions_lifetimes(t *testing.T) {
 			h.Clock.Advance(idle - time.Second)
 			g = refresh(t, h, g.Refresh)
 			h.Clock.Advance(idle)
-			_, err := h.Refresh(t.Context(), g.Refresh)
-			wantFault(t, email, err, account.ErrRefresh)
+			testenv.ErrorIs(t, account.ErrRefresh, testenv.Err(h.Refresh(t.Context(), g.Refresh)), email)
 		}
 		for email, whole := range map[string]time.Duration{lan: 90 * 24 * time.Hour, minh: 12 * time.Hour} {
 			g := h.MustLogin(t, email)
@@ -148,8 +144,7 @@ func TestSessions_lifetimes(t *testing.T) {
 				g = refresh(t, h, g.Refresh)
 				h.Clock.Advance(whole / 36)
 			}
-			_, err := h.Refresh(t.Context(), g.Refresh)
-			wantFault(t, email+", in all", err, account.ErrRefresh)
+			testenv.ErrorIs(t, account.ErrRefresh, testenv.Err(h.Refresh(t.Context(), g.Refresh)), email+", in all")
 		}
 	})
 }
@@ -216,9 +211,7 @@ func TestSessions_race(t *testing.T) {
 				alive++
 			}
 		}
-		if alive != account.MaxSessions {
-			t.Errorf("%d live sessions", alive)
-		}
+		testenv.Equal(t, account.MaxSessions, alive)
 	})
 }
 
@@ -229,11 +222,11 @@ func TestEndSession(t *testing.T) {
 		current, other, otherAccount := h.MustLogin(t, lan), h.MustLogin(t, lan), h.MustLogin(t, minh)
 		actor := testenv.Must(h.Authenticator.Authenticate(t.Context(), current.Access))(t)
 		for what, id := range map[string]string{"an unknown session": "x", "another account's": otherAccount.Session.ID} {
-			wantFault(t, what, h.EndSession(t.Context(), actor, id), account.ErrSession)
+			testenv.ErrorIs(t, account.ErrSession, h.EndSession(t.Context(), actor, id), what)
 		}
 		testenv.NoError(t, h.EndSession(t.Context(), actor, other.Session.ID))
-		wantFault(t, "again", h.EndSession(t.Context(), actor, other.Session.ID), account.ErrSession)
-		wantFault(t, "the ended one", h.Authenticate(t.Context(), other.Access), authz.ErrInvalidToken)
+		testenv.ErrorIs(t, account.ErrSession, h.EndSession(t.Context(), actor, other.Session.ID), "again")
+		testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), other.Access), "the ended one")
 		for what, g := range map[string]account.IssuedTokens{"this session": current, "another account's": otherAccount} {
 			if err := h.Authenticate(t.Context(), g.Access); err != nil {
 				t.Errorf("Authenticate in %s: %v", what, err)
@@ -259,12 +252,12 @@ func TestLogout(t *testing.T) {
 					t.Errorf("%s: logout error %v, want none", what, err)
 				}
 			}
-			wantFault(t, what+": the access token", h.Authenticate(t.Context(), next.Access), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, authz.ErrInvalidToken, h.Authenticate(t.Context(), next.Access), what+": the access token")
 			_, err := h.Refresh(t.Context(), next.Refresh)
-			wantFault(t, what+": the refresh token", err, account.ErrRefresh)
+			testenv.ErrorIs(t, account.ErrRefresh, err, what+": the refresh token")
 		}
 		for _, c := range [][2]string{{"", ""}, {"x", ""}, {"", account.NewRefreshToken()}} {
-			wantFault(t, "a stranger", h.Logout(t.Context(), c[0], c[1]), authz.ErrInvalidToken)
+			testenv.ErrorIs(t, authz.ErrInvalidToken, h.Logout(t.Context(), c[0], c[1]), "a stranger")
 		}
 		if h.Events.Count("reused") != 0 {
 			t.Error("a logout was counted as reuse")

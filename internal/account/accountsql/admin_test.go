@@ -2,7 +2,6 @@ package accountsql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,13 +120,6 @@ func (h *adminEnv) login(t *testing.T, u account.User) {
 	testenv.Must2(NewAccounts(h.db).Begin(t.Context(), u, s, account.LoginProof{}))(t)
 }
 
-func wantFault(t *testing.T, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) || want == nil && err != nil {
-		t.Errorf("%s: %v, want %v", what, err, want)
-	}
-}
-
 func TestUserAdmin_Assign(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		h := newAdminEnv(t, db)
@@ -160,7 +152,7 @@ func TestUserAdmin_Assign(t *testing.T) {
 			"an owner by what they were before": {cook, cook.ID, h.assignment("MANAGER", 1), authz.ErrRank},
 		} {
 			_, _, err := h.people.Assign(t.Context(), c.by.Actor("s"), c.of, c.post, h.now)
-			wantFault(t, what, err, c.want)
+			testenv.ErrorIs(t, c.want, err, what)
 		}
 	})
 }
@@ -185,13 +177,13 @@ func TestUserAdmin_SetStatus(t *testing.T) {
 			t.Error("an entry without a change")
 		}
 		_, err := set(cook, cook.ID, account.Active)
-		wantFault(t, "a disabled account enables itself", err, authz.ErrForbidden)
+		testenv.ErrorIs(t, authz.ErrForbidden, err, "a disabled account enables itself")
 		_, err = set(h.owner, h.owner.ID, account.Disabled)
-		wantFault(t, "the last owner is disabled", err, authz.ErrLastOwner)
+		testenv.ErrorIs(t, authz.ErrLastOwner, err, "the last owner is disabled")
 		_, err = set(admin, h.owner.ID, account.Disabled)
-		wantFault(t, "an administrator disables an owner", err, authz.ErrRank)
+		testenv.ErrorIs(t, authz.ErrRank, err, "an administrator disables an owner")
 		_, err = set(admin, cook.ID, account.Active)
-		wantFault(t, "enabled again", err, nil)
+		testenv.ErrorIs(t, nil, err, "enabled again")
 	})
 }
 
@@ -306,7 +298,7 @@ func TestRoles_change(t *testing.T) {
 			t.Fatalf("CreateRole = %+v, %v, want one permission", chef, err)
 		}
 		_, err = h.roles.CreateRole(t.Context(), admin, authz.Role{Name: "Chef"}, h.now)
-		wantFault(t, "the same name", err, authz.ErrRoleName)
+		testenv.ErrorIs(t, authz.ErrRoleName, err, "the same name")
 		all := h.byName["OWNER"].Permissions
 		if chef, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all, h.now); err != nil || len(chef.Permissions) != 4 {
 			t.Fatalf("SetPermissions = %+v, %v, want four permissions", chef, err)
@@ -317,24 +309,24 @@ func TestRoles_change(t *testing.T) {
 		// Administrators can neither grant nor revoke a permission that they have lost.
 		testenv.Must(h.roles.SetPermissions(t.Context(), owner, h.byName["ADMIN"].ID, all[:3], h.now))(t)
 		_, err = h.roles.SetPermissions(t.Context(), admin, chef.ID, all[:3], h.now)
-		wantFault(t, "revoking more than one has", err, authz.ErrExceedsOwnRights)
+		testenv.ErrorIs(t, authz.ErrExceedsOwnRights, err, "revoking more than one has")
 		_, err = h.roles.SetPermissions(t.Context(), admin, h.byName["STAFF"].ID, all, h.now)
-		wantFault(t, "granting more than one has", err, authz.ErrExceedsOwnRights)
+		testenv.ErrorIs(t, authz.ErrExceedsOwnRights, err, "granting more than one has")
 		_, err = h.people.Create(t.Context(), admin, user("chef", ""), "", account.Assignment{RoleID: chef.ID, Branches: []int64{1}})
-		wantFault(t, "creating a user with more permissions", err, authz.ErrExceedsOwnRights)
+		testenv.ErrorIs(t, authz.ErrExceedsOwnRights, err, "creating a user with more permissions")
 		_, err = h.roles.SetPermissions(t.Context(), owner, h.byName["OWNER"].ID, nil, h.now)
-		wantFault(t, "revoking from owners", err, authz.ErrOwnerAll)
+		testenv.ErrorIs(t, authz.ErrOwnerAll, err, "revoking from owners")
 		_, err = h.roles.SetPermissions(t.Context(), owner, chef.ID, []int64{999}, h.now)
-		wantFault(t, "an unknown permission", err, authz.ErrPermission)
+		testenv.ErrorIs(t, authz.ErrPermission, err, "an unknown permission")
 
 		u := testenv.Must(h.people.Create(t.Context(), owner, user("chef", ""), "",
 			account.Assignment{RoleID: chef.ID, Branches: []int64{1}}))(t)
-		wantFault(t, "a role in use", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRoleUsed)
+		testenv.ErrorIs(t, authz.ErrRoleUsed, h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), "a role in use")
 		testenv.Must2(h.people.Assign(t.Context(), owner, u.ID, h.assignment("USER"), h.now))(t)
-		wantFault(t, "an unused role", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), nil)
-		wantFault(t, "once more", h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), authz.ErrRole)
+		testenv.ErrorIs(t, nil, h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), "an unused role")
+		testenv.ErrorIs(t, authz.ErrRole, h.roles.DeleteRole(t.Context(), owner, chef.ID, h.now), "once more")
 		err = h.roles.DeleteRole(t.Context(), owner, h.byName["STAFF"].ID, h.now)
-		wantFault(t, "a built-in role", err, authz.ErrDelivered)
+		testenv.ErrorIs(t, authz.ErrDelivered, err, "a built-in role")
 	})
 }
 
@@ -359,9 +351,9 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 			t.Errorf("a code that was stored then: %t, %v", got, err)
 		}
 		_, err := people.CreateOwner(t.Context(), "code15", stored, user("nobody", authz.RoleOwner), account.Caller{})
-		wantFault(t, "an expired code", err, account.ErrSetup)
+		testenv.ErrorIs(t, account.ErrSetup, err, "an expired code")
 		_, err = people.CreateOwner(t.Context(), "code0", time.Time{}, user("nobody", authz.RoleOwner), account.Caller{})
-		wantFault(t, "an old code", err, account.ErrSetup)
+		testenv.ErrorIs(t, account.ErrSetup, err, "an old code")
 		var wg sync.WaitGroup
 		failures := make([]error, 4)
 		for i := range failures {
@@ -376,7 +368,7 @@ func TestUserAdmin_CreateOwner(t *testing.T) {
 			if err == nil {
 				made++
 			} else {
-				wantFault(t, "a second owner", err, account.ErrSetup)
+				testenv.ErrorIs(t, account.ErrSetup, err, "a second owner")
 			}
 		}
 		if made != 1 {
@@ -453,13 +445,11 @@ func TestUserAdmin_Create_pin(t *testing.T) {
 		if all := staff(); len(all) != 1 || all[0].UserID != made.ID {
 			t.Errorf("Colleagues = %+v, want only user %d", all, made.ID)
 		}
-		if hash, err := accounts.TryPin(t.Context(), made.ID); err != nil || hash != "hash" {
-			t.Errorf("TryPin = %q, %v, want hash", hash, err)
-		}
+		testenv.Equal(t, "hash", testenv.Must(accounts.TryPin(t.Context(), made.ID))(t))
 		_, err = h.people.Create(t.Context(), h.owner.Actor("s"), cook, "other", h.assignment("KITCHEN", 1))
-		wantFault(t, "the same username", err, account.ErrUsernameTaken)
+		testenv.ErrorIs(t, account.ErrUsernameTaken, err, "the same username")
 		_, err = h.people.Create(t.Context(), h.owner.Actor("s"), user("boss", ""), "hash", h.assignment("ADMIN"))
-		wantFault(t, "an administrator with a PIN", err, account.ErrPinRole)
+		testenv.ErrorIs(t, account.ErrPinRole, err, "an administrator with a PIN")
 		if _, found, err := accounts.Find(t.Context(), "boss@house.example", ""); found || err != nil {
 			t.Errorf("the refused account exists: %v, %v", found, err)
 		}
@@ -489,10 +479,10 @@ func TestPins_not_for_administrative_roles(t *testing.T) {
 			t.Errorf("the PIN from before is %q, of %d colleagues", hash, n)
 		}
 		_, err := h.people.Create(t.Context(), owner, user("second", ""), "hash", as)
-		wantFault(t, "a new account", err, account.ErrPinRole)
+		testenv.ErrorIs(t, account.ErrPinRole, err, "a new account")
 		_, _, err = h.people.ResetPin(t.Context(), owner, u.ID, "hash", h.now)
-		wantFault(t, "a reset", err, account.ErrPinRole)
-		wantFault(t, "one's own", accounts.SetPin(t.Context(), u.Actor("s"), u.PasswordHash, "hash", h.now), account.ErrPinRole)
+		testenv.ErrorIs(t, account.ErrPinRole, err, "a reset")
+		testenv.ErrorIs(t, account.ErrPinRole, accounts.SetPin(t.Context(), u.Actor("s"), u.PasswordHash, "hash", h.now), "one's own")
 	})
 }
 
@@ -514,12 +504,8 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 			if err != nil || u.ID != cook.ID || !u.ValidFrom.Equal(h.now) || (len(ended) == 1) != (hash == "first") {
 				t.Fatalf("%+v, ended %v, %v", u, ended, err)
 			}
-			if n := entries(t, db) - before; n != 1 {
-				t.Errorf("%d entries", n)
-			}
-			if got, err := accounts.TryPin(t.Context(), cook.ID); err != nil || got != hash {
-				t.Errorf("TryPin = %q, %v, want %q", got, err, hash)
-			}
+			testenv.Equal(t, 1, entries(t, db)-before)
+			testenv.Equal(t, hash, testenv.Must(accounts.TryPin(t.Context(), cook.ID))(t))
 		}
 		if h.number(t, "living", cook.ID) != 0 || h.number(t, "revoked", "USER", fmt.Sprint(cook.ID)) == 0 {
 			t.Error("their sessions are still live")
@@ -539,7 +525,7 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 			"an unknown account's":            {h.owner, 99, authz.ErrUser},
 		} {
 			_, _, err := h.people.ResetPin(t.Context(), c.by.Actor("s"), c.of, "hash", h.now)
-			wantFault(t, what, err, c.want)
+			testenv.ErrorIs(t, c.want, err, what)
 		}
 		if n := entries(t, db) - before; n != 2 {
 			t.Errorf("%d entries for two accounts", n)
@@ -554,15 +540,13 @@ func TestUserAdmin_ResetPin(t *testing.T) {
 		cooking := testenv.Must(h.people.Create(t.Context(), authz.System(), user("chef", ""), "",
 			account.Assignment{RoleID: chef.ID, Branches: []int64{1}}))(t)
 		_, _, err = h.people.ResetPin(t.Context(), manager.Actor("s"), cooking.ID, "hash", h.now)
-		wantFault(t, "of an account with more permissions", err, authz.ErrExceedsOwnRights)
+		testenv.ErrorIs(t, authz.ErrExceedsOwnRights, err, "of an account with more permissions")
 		before = entries(t, db)
 		// A manager who takes over a peer's account must not gain a permission.
 		if _, _, err := h.people.ResetPin(t.Context(), manager.Actor("s"), peer.ID, "hash", h.now); err != nil {
 			t.Error(err)
 		}
-		if n := entries(t, db) - before; n != 1 {
-			t.Errorf("%d entries", n)
-		}
+		testenv.Equal(t, 1, entries(t, db)-before)
 	})
 }
 
