@@ -93,9 +93,7 @@ func TestActivity_keeps_dates_until_they_are_stored(t *testing.T) {
 	date := clock.Now().UTC().Format(time.DateOnly)
 	store.err = errors.New("the disk is full")
 	a.MemberSeen(7, clock.Now())
-	if err := a.Flush(t.Context()); !errors.Is(err, store.err) {
-		t.Errorf("Flush: error %v, want %v", err, store.err)
-	}
+	testenv.ErrorIs(t, store.err, a.Flush(t.Context()))
 	store.err = nil
 	testenv.NoError(t, a.Flush(t.Context()))
 	testenv.Equal(t, []int64{7}, testenv.Must(store.ActiveOn(t.Context(), date))(t))
@@ -151,9 +149,7 @@ func TestActivity_marks_what_it_has_missed(t *testing.T) {
 		t.Helper()
 		cache.err = redisdb.ErrDown
 		a.MemberSeen(user, clock.Now())
-		if err := a.Flush(t.Context()); !errors.Is(err, redisdb.ErrDown) {
-			t.Errorf("Flush without the cache: error %v, want ErrDown", err)
-		}
+		testenv.ErrorIs(t, redisdb.ErrDown, a.Flush(t.Context()), "Flush without the cache")
 		cache.err = nil
 		if n := daily(); n != user-1 {
 			t.Errorf("%d members before member %d is marked", n, user)

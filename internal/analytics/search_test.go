@@ -2,7 +2,6 @@ package analytics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -155,9 +154,7 @@ func TestService_suggests_dishes(t *testing.T) {
 		}
 		testenv.Equal(t, []string{"Đào ngâm", "Đào tươi", "Trà đào", "Gỏi đào"}, names)
 	}
-	if _, err := s.Suggest(t.Context(), 2, "", nil); !errors.Is(err, catalog.ErrBranch) {
-		t.Errorf("an unknown branch: error %v, want ErrBranch", err)
-	}
+	testenv.ErrorIs(t, catalog.ErrBranch, testenv.Err(s.Suggest(t.Context(), 2, "", nil)), "an unknown branch")
 }
 
 // Popular searches are read once a minute.
@@ -267,9 +264,7 @@ func TestService_two_processes_add_up_searches(t *testing.T) {
 		search(t, first, "visit", "pizza")
 		killed := *second
 		killed.Store = cutOffSearches{second.Store, after}
-		if err := killed.Flush(t.Context()); !errors.Is(err, errKilled) {
-			t.Fatalf("the flush of the killed process: %v", err)
-		}
+		testenv.ErrorIs(t, errKilled, killed.Flush(t.Context()), "the flush of the killed process")
 	}
 	var flushes sync.WaitGroup
 	for _, s := range []*analytics.Service{first, second, first, second} {

@@ -217,9 +217,7 @@ func TestService_two_processes_add_up(t *testing.T) {
 		testenv.NoError(t, first.Record(t.Context(), 1, analytics.Views{Viewed: []int64{103}}))
 		killed := *second
 		killed.Store = cutOff{second.Store, after}
-		if err := killed.Flush(t.Context()); !errors.Is(err, errKilled) {
-			t.Fatalf("the flush of the killed process: %v", err)
-		}
+		testenv.ErrorIs(t, errKilled, killed.Flush(t.Context()), "the flush of the killed process")
 	}
 	var flushes sync.WaitGroup
 	for _, s := range []*analytics.Service{first, second, first, second} {
@@ -249,9 +247,7 @@ func TestService_without_redis(t *testing.T) {
 	s.Counted = func(result string) { results[result]++ }
 	server.Kill()
 	testenv.NoError(t, s.Record(t.Context(), 1, analytics.Views{Viewed: []int64{101, 102, 999}}))
-	if err := s.Flush(t.Context()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("Flush without Redis: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, s.Flush(t.Context()), "Flush without Redis")
 	testenv.Equal(t, [][3]int64{{101, 1, 0}, {102, 1, 0}}, r.rows("dishes"))
 	testenv.Equal(t, map[string]int{"fallback": 2, "dropped": 1}, results)
 	r.sell(0, stock.Line{Item: 101, Qty: 2})

@@ -169,9 +169,7 @@ func TestQueueDelete(t *testing.T) {
 				return fail
 			})
 		}
-		if err := take(failure); !errors.Is(err, failure) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, failure, take(failure))
 		if diff := cmp.Diff(first.Cart, h.Get(t, one).Cart); diff != "" || h.Rows(t).Lines != 3 {
 			t.Errorf("cart after the rollback (-want +got):\n%s", diff)
 		}
@@ -222,9 +220,7 @@ func TestStore_FirstBranch(t *testing.T) {
 			t.Helper()
 			return testenv.Must(h.Store.FirstBranch(t.Context()))(t)
 		}
-		if id := first(); id != 1 {
-			t.Errorf("branch %d is the first", id)
-		}
+		testenv.Equal(t, 1, first())
 		orderingtest.Open(t, h.DB, 2, 5)
 		h.SetOpen(t, 1, false)
 		if id := first(); id != 2 {
@@ -243,9 +239,7 @@ func TestStore_FirstBranch_none(t *testing.T) {
 		s := cartsql.New(db, func() time.Time { return time.Time{} })
 		defer s.Stop()
 		for _, want := range []int64{0, 1} {
-			if id, err := s.FirstBranch(t.Context()); err != nil || id != want {
-				t.Errorf("branch %d, %v; want %d", id, err, want)
-			}
+			testenv.Equal(t, want, testenv.Must(s.FirstBranch(t.Context()))(t))
 			if want == 0 {
 				orderingtest.Open(t, db, 1)
 			}
@@ -301,9 +295,7 @@ func TestStore_lines_with_options(t *testing.T) {
 			for _, l := range c.Lines {
 				lines[l.Options] = l.Quantity
 			}
-			if d := cmp.Diff(want, lines); d != "" {
-				t.Errorf("quantities by options (-want +got):\n%s", d)
-			}
+			testenv.Equal(t, want, lines)
 		}
 		check(got)
 		other := carttest.OpenProcess(t, h.Restaurant, h.Clock).Store

@@ -110,15 +110,9 @@ func TestStore_PurgeShared(t *testing.T) {
 		}
 		h.CloseAt(t, closed, h.Clock.Now())
 		testenv.NoError(t, h.Store.PurgeShared(t.Context(), h.Clock.Now().Add(-time.Second)))
-		if c, err := h.Store.Shared(t.Context(), closed); err != nil || len(c.Lines) != 1 {
-			t.Errorf("before its time: %+v, %v", c, err)
-		}
+		testenv.Equal(t, 1, len(testenv.Must(h.Store.Shared(t.Context(), closed))(t).Lines))
 		testenv.NoError(t, h.Store.PurgeShared(t.Context(), h.Clock.Now()))
-		if c, err := h.Store.Shared(t.Context(), closed); err != nil || c.Version != 0 {
-			t.Errorf("in its time: %+v, %v", c, err)
-		}
-		if c, err := h.Store.Shared(t.Context(), h.Visit); err != nil || len(c.Lines) != 1 {
-			t.Errorf("of the open visit: %+v, %v", c, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(h.Store.Shared(t.Context(), closed))(t).Version)
+		testenv.Equal(t, 1, len(testenv.Must(h.Store.Shared(t.Context(), h.Visit))(t).Lines))
 	})
 }
