@@ -1,7 +1,6 @@
 package cart
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -118,9 +117,7 @@ func TestDraft_Apply_refuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewDraft(c.cart)
-			if _, err := d.Apply(c.change, noon); !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
-			}
+			testenv.ErrorIs(t, c.want, testenv.Err(d.Apply(c.change, noon)))
 			if diff := cmp.Diff(c.cart, d.Cart); diff != "" || d.Changed() || len(d.ChangedLines()) != 0 {
 				t.Errorf("cart after a refused change (-want +got):\n%s", diff)
 			}

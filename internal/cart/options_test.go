@@ -101,9 +101,7 @@ func TestSharedService_Put_with_options(t *testing.T) {
 	if v = testenv.Must(s.Put(t.Context(), an, line, other))(t); len(v.Items) != 1 || v.Items[0].Options != `[{"o":16,"q":1}]` {
 		t.Errorf("lines = %+v, want one with the other size", v.Items)
 	}
-	if _, err := s.Put(t.Context(), an, line); !errors.Is(err, catalog.ErrOptions) {
-		t.Errorf("without a size: error %v, want ErrOptions", err)
-	}
+	testenv.ErrorIs(t, catalog.ErrOptions, testenv.Err(s.Put(t.Context(), an, line)), "without a size")
 }
 
 // An order takes a line of a shared cart only with the options that its guest saw.

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"comanda/internal/testenv"
+
 	"pgregory.net/rapid"
 )
 
@@ -221,8 +222,6 @@ func checkShared(t *rapid.T, c Shared, model map[string]SharedLine) {
 	for _, l := range c.Lines {
 		want := model[l.ID]
 		want.CreatedAt = noon
-		if diff := cmp.Diff(want, l); diff != "" {
-			t.Fatal(diff)
-		}
+		testenv.Equal(t, want, l)
 	}
 }

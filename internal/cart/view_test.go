@@ -121,9 +121,7 @@ func TestService_Add(t *testing.T) {
 			h := &viewStore{branch: c.first}
 			s := &Service{Store: h, LiveMenus: only{board(t)}}
 			v, it, err := s.Add(t.Context(), authz.Actor{UserID: 7}, c.dish, c.quantity, c.branch)
-			if !errors.Is(err, c.want) {
-				t.Fatalf("%v, want %v", err, c.want)
-			}
+			testenv.ErrorIs(t, c.want, err)
 			if c.want != nil {
 				if len(h.changes) != 0 {
 					t.Errorf("the store was asked: %+v", h.changes)
@@ -146,12 +144,8 @@ func TestService_keeps_its_branch(t *testing.T) {
 	if _, _, err := s.Add(t.Context(), actor, 4, 1, 0); !errors.Is(err, catalog.ErrBranch) {
 		t.Error(err)
 	}
-	if _, err := s.Get(t.Context(), actor, 0); !errors.Is(err, catalog.ErrBranch) {
-		t.Error(err)
-	}
-	if v, err := s.Get(t.Context(), actor, 1); err != nil || v.Branch.ID != 1 {
-		t.Error(v.Branch.ID, err)
-	}
+	testenv.ErrorIs(t, catalog.ErrBranch, testenv.Err(s.Get(t.Context(), actor, 0)))
+	testenv.Equal(t, 1, testenv.Must(s.Get(t.Context(), actor, 1))(t).Branch.ID)
 }
 
 func TestService_store_out_of_reach(t *testing.T) {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"testing"
 
@@ -185,7 +184,5 @@ func TestPlanRows_declaration(t *testing.T) {
 		t.Errorf("a diet makes %+v, want one dish that is written", c.Items)
 	}
 	row.TaxClass = new("WINE")
-	if _, err := plan(); !errors.Is(err, ErrTaxClass) {
-		t.Errorf("an unknown tax class: %v, want ErrTaxClass", err)
-	}
+	testenv.ErrorIs(t, ErrTaxClass, testenv.Err(plan()), "an unknown tax class")
 }

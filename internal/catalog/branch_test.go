@@ -50,9 +50,7 @@ func TestNewBranch(t *testing.T) {
 }
 
 func TestTexts_Check(t *testing.T) {
-	if err := (Texts{Vietnamese: "Phở"}).Check("A dish", 3); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, (Texts{Vietnamese: "Phở"}).Check("A dish", 3))
 	for name, bad := range map[string]Texts{
 		"none":           nil,
 		"empty":          {English: ""},
@@ -65,9 +63,7 @@ func TestTexts_Check(t *testing.T) {
 		}
 	}
 	want := `A dish has a text in "xx". The supported locales are vi, zh-TW, en, ja, th, de.`
-	if got := fault.PublicText(Texts{"xx": "Pho"}.Check("A dish", 3)); got != want {
-		t.Errorf("Check of an unknown locale: %q, want %q", got, want)
-	}
+	testenv.Equal(t, want, fault.PublicText(Texts{"xx": "Pho"}.Check("A dish", 3)))
 }
 
 func TestEntry_Check(t *testing.T) {

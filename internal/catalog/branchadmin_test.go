@@ -114,9 +114,7 @@ func TestBranchEdit_after_the_first_order(t *testing.T) {
 	if got, err := same.apply(b, noon); err != nil || got.Country != "VN" {
 		t.Errorf("a country that was not stated: %+v, %v", got, err)
 	}
-	if _, err := (BranchEdit{Country: new(Country("XX"))}).apply(b, noon); !errors.Is(err, ErrCountry) {
-		t.Errorf("no country: error %v, want ErrCountry", err)
-	}
+	testenv.ErrorIs(t, ErrCountry, testenv.Err((BranchEdit{Country: new(Country("XX"))}).apply(b, noon)), "no country")
 }
 
 // A wrong value is named, also where the first order has fixed the field.
@@ -276,9 +274,7 @@ func TestCategoryEdit_and_DishEdit(t *testing.T) {
 	if _, err := (DishEdit{Names: Texts{"xx": "Soup"}}).apply(Dish{}); err == nil {
 		t.Error("a name in an unsupported locale was accepted")
 	}
-	if _, err := (DishEdit{Names: names}).apply(Dish{Retired: true}); !errors.Is(err, ErrDishRetired) {
-		t.Errorf("a retired dish: error %v, want ErrDishRetired", err)
-	}
+	testenv.ErrorIs(t, ErrDishRetired, testenv.Err((DishEdit{Names: names}).apply(Dish{Retired: true})), "a retired dish")
 	before := Dish{ID: 4, CategoryID: 1, Names: names, Descriptions: names, ImageURL: "/media/4"}
 	d, err := (DishEdit{CategoryID: new(int64(2))}).apply(before)
 	want := before

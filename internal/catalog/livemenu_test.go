@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/money"
 	"comanda/internal/testenv"
 )
@@ -124,17 +122,13 @@ func TestLiveMenus_Get_keeps_its_pointer(t *testing.T) {
 // I14: the business date changes at the branch's start hour, four in the morning in Hà Nội.
 func TestLiveMenus_Get_follows_the_business_date(t *testing.T) {
 	withLiveMenus(t, func(t *testing.T, _ *source, _ *counters, b *LiveMenus) { // a synctest bubble starts at 2000-01-01 at 00:00 UTC
-		if got := liveMenu(t, b).Date; got != "2000-01-01" {
-			t.Errorf("the date is %s", got)
-		}
+		testenv.Equal(t, "2000-01-01", liveMenu(t, b).Date)
 		time.Sleep(21*time.Hour - time.Second)
 		if got := liveMenu(t, b).Date; got != "2000-01-01" {
 			t.Errorf("a second before four the date is %s", got)
 		}
 		time.Sleep(time.Second)
-		if got := liveMenu(t, b).Date; got != "2000-01-02" {
-			t.Errorf("at four the date is %s", got)
-		}
+		testenv.Equal(t, "2000-01-02", liveMenu(t, b).Date)
 	})
 }
 
@@ -237,9 +231,7 @@ func TestLiveMenu_options(t *testing.T) {
 			shelf := &oneMenu{Content{Edition: NewEdition(5, 1, nil, []Item{item}), Quotas: c.quotas, OffOptions: c.off}}
 			now := func() time.Time { return time.Date(2026, 2, 26, 5, 0, 0, 0, time.UTC) }
 			m := testenv.Must(NewLiveMenus(NewMenuCache(shelf, NoSharedCache{}, now), levels(c.left), now).Get(t.Context(), 1))(t)
-			if d := cmp.Diff(c.unavailable, m.Unavailable(&item)); d != "" {
-				t.Errorf("unavailable options (-want +got):\n%s", d)
-			}
+			testenv.Equal(t, c.unavailable, m.Unavailable(&item))
 			if left, limited := m.Left(11); (limited && left == 0) != c.soldOut {
 				t.Errorf("%d units are left, limited %t, want sold out %t", left, limited, c.soldOut)
 			}

@@ -81,9 +81,7 @@ func activePrice(t *testing.T, m *MenuCache) (int64, error) {
 
 func wantPrice(t *testing.T, m *MenuCache, want int64) {
 	t.Helper()
-	if got, err := activePrice(t, m); got != want || err != nil {
-		t.Errorf("the price is %d, %v; want %d", got, err, want)
-	}
+	testenv.Equal(t, want, testenv.Must(activePrice(t, m))(t))
 }
 
 func inBubble(t *testing.T, test func(t *testing.T, s *source, m *MenuCache)) {
@@ -170,9 +168,7 @@ func TestMenuCache_Invalidate_discards_a_running_load(t *testing.T) {
 		if b.Revision != 2 || err != nil {
 			t.Errorf("revision after the invalidation = %d, %v, want 2", b.Revision, err)
 		}
-		if err := <-early; err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, <-early)
 		if b, _ := m.Branch(t.Context(), 1); b.Revision != 2 {
 			t.Errorf("revision = %d, want 2: the outdated load must not be cached", b.Revision)
 		}
@@ -194,9 +190,7 @@ func TestMenuCache_Active_while_the_source_is_down(t *testing.T) {
 		m.Invalidate(t.Context(), 1)
 		wantPrice(t, m, 100)
 		time.Sleep(time.Minute + time.Second)
-		if _, err := activePrice(t, m); !errors.Is(err, errDown) {
-			t.Errorf("after five minutes: error %v, want %v", err, errDown)
-		}
+		testenv.ErrorIs(t, errDown, testenv.Err(activePrice(t, m)), "after five minutes")
 		s.change(func() { s.err, s.revision, s.price = nil, 2, 200 })
 		time.Sleep(menuAges.fresh)
 		wantPrice(t, m, 200)
@@ -223,13 +217,9 @@ func TestMenuCache_Active_ends_with_its_caller(t *testing.T) {
 		s.delay = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if _, err := m.Active(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a caller whose context ended: error %v, want DeadlineExceeded", err)
-		}
+		testenv.ErrorIs(t, context.DeadlineExceeded, testenv.Err(m.Active(ctx, 1)), "a caller whose context ended")
 		wantPrice(t, m, 100)
-		if n := s.branches.Load(); n != 1 {
-			t.Errorf("%d loads, want 1: it must outlive its first caller", n)
-		}
+		testenv.Equal(t, 1, s.branches.Load())
 	})
 }
 
@@ -290,14 +280,10 @@ func TestReadThrough_clock_set_back(t *testing.T) {
 		return reads, nil
 	})
 	for _, want := range []int{1, 1} {
-		if v, err := k.get(t.Context(), 1); v != want || err != nil {
-			t.Fatalf("%d, %v, want %d", v, err, want)
-		}
+		testenv.Equal(t, want, testenv.Must(k.get(t.Context(), 1))(t))
 	}
 	now = now.Add(-time.Hour)
 	for _, want := range []int{2, 2} {
-		if v, err := k.get(t.Context(), 1); v != want || err != nil {
-			t.Errorf("%d, %v after the step, want %d", v, err, want)
-		}
+		testenv.Equal(t, want, testenv.Must(k.get(t.Context(), 1))(t))
 	}
 }

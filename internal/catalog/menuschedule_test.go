@@ -309,17 +309,13 @@ func TestMenuCache_follows_schedules(t *testing.T) {
 			t.Fatalf("%d items in the morning, want 1", got)
 		}
 		time.Sleep(4*time.Hour + time.Second)
-		if got := items(); got != 2 {
-			t.Errorf("%d items at lunch, want 2", got)
-		}
+		testenv.Equal(t, 2, items())
 		combined := testenv.Must(cache.Active(t.Context(), 1))(t)
 		if again := testenv.Must(cache.Active(t.Context(), 1))(t); again != combined {
 			t.Error("an unchanged menu is another pointer")
 		}
 		time.Sleep(3 * time.Hour)
-		if got := items(); got != 1 {
-			t.Errorf("%d items after lunch, want 1", got)
-		}
+		testenv.Equal(t, 1, items())
 		// An order that began at lunch names the combination.
 		if old := testenv.Must(cache.Version(t.Context(), 1, combined.VersionID))(t); len(old.Items) != 2 {
 			t.Errorf("the menu of lunch has %d items later, want 2", len(old.Items))

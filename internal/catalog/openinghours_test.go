@@ -208,9 +208,7 @@ func TestNewBranch_refuses_hours(t *testing.T) {
 func TestBranch_CheckOpen(t *testing.T) {
 	b := openBranch(t, "Asia/Ho_Chi_Minh", supper)
 	closing := time.Date(2026, 11, 19, 7, 30, 0, 0, time.UTC)
-	if err := errors.Join(b.CheckOpen(closing.Add(-1)), b.CheckOpen(closing.Add(ClosingGrace-1))); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, errors.Join(b.CheckOpen(closing.Add(-1)), b.CheckOpen(closing.Add(ClosingGrace-1))))
 	if c, at := b.Closed(closing); c != nil || !at.Equal(closing.Add(ClosingGrace)) {
 		t.Errorf("%+v until %v", c, at)
 	}

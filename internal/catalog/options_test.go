@@ -110,9 +110,7 @@ func TestItem_Configure_keeps_names_in_menu_order(t *testing.T) {
 		{GroupID: 2, OptionID: avocado, Kind: ComboGroup, Name: "Món 5", Names: Texts{Vietnamese: "Món 5"}, Qty: 1, DishID: 5,
 			Component: 12, TaxClass: "ALCOHOL"},
 	}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("configured item (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, want, got)
 	want.Options[0].Charge = 0 // not stored
 	if d := cmp.Diff(want.Options, DecodeOptionLines(EncodeOptionLines(got.Options))); d != "" {
 		t.Errorf("options stored and read again (-want +got):\n%s", d)
@@ -134,9 +132,7 @@ func TestEncodeOptionLines(t *testing.T) {
 		if err := errors.Join(json.Unmarshal([]byte(jsonOf(all)), &want), json.Unmarshal([]byte(EncodeOptionLines(all)), &got)); err != nil {
 			t.Fatalf("%v in %s", err, EncodeOptionLines(all))
 		}
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("encoded options (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, want, got)
 	})
 	testenv.Equal(t, "", EncodeOptionLines(nil))
 }
@@ -197,9 +193,7 @@ func TestItem_Configure_refuses(t *testing.T) {
 			if !errors.As(err, &f) || f.PublicCode() != c.code || f.Kind != fault.Invalid {
 				t.Fatalf("Configure: error %v, want %s", err, c.code)
 			}
-			if d := cmp.Diff(c.extra, f.Extra); d != "" {
-				t.Errorf("the fault's members (-want +got):\n%s", d)
-			}
+			testenv.Equal(t, c.extra, f.Extra)
 		})
 	}
 	plain := Item{ID: 12, Price: 8}
@@ -211,12 +205,8 @@ func TestItem_Configure_refuses(t *testing.T) {
 func TestEncodeOptions(t *testing.T) {
 	chosen := []ChosenOption{{pearls, 2, choose(warm)}, {OptionID: 12, Qty: 1}}
 	const text = `[{"o":9,"q":2,"c":[{"o":10,"q":1}]},{"o":12,"q":1}]`
-	if got := EncodeOptions(chosen); got != text {
-		t.Errorf("EncodeOptions = %s, want %s", got, text)
-	}
-	if d := cmp.Diff(chosen, DecodeOptions(text)); d != "" {
-		t.Errorf("DecodeOptions (-want +got):\n%s", d)
-	}
+	testenv.Equal(t, text, EncodeOptions(chosen))
+	testenv.Equal(t, chosen, DecodeOptions(text))
 	for _, nothing := range []string{"", "no JSON"} {
 		if got := DecodeOptions(nothing); got != nil {
 			t.Errorf("DecodeOptions(%q) = %v, want nothing", nothing, got)
@@ -346,9 +336,7 @@ func TestCanonicalOptions_leaves_its_argument(t *testing.T) {
 	chosen := []ChosenOption{{pearls, 1, choose(iced, warm)}, {OptionID: cheese, Qty: 1}}
 	before := EncodeOptions(chosen)
 	testenv.Must(CanonicalOptions(chosen))(t)
-	if got := EncodeOptions(chosen); got != before {
-		t.Errorf("the argument became %s, want %s", got, before)
-	}
+	testenv.Equal(t, before, EncodeOptions(chosen))
 }
 
 func TestAll_multiplies_quantities(t *testing.T) {

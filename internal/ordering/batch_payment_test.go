@@ -504,13 +504,9 @@ func TestBatch_attempts_of_a_paid_order(t *testing.T) {
 			}
 			refunds := p.b.RefundsByOrder["o-a"]
 			for _, r := range refunds {
-				if r.Reason != payment.PaidTwice {
-					t.Errorf("refund for %s, want %s", r.Reason, payment.PaidTwice)
-				}
+				testenv.Equal(t, payment.PaidTwice, r.Reason)
 			}
-			if len(refunds) != c.refunds {
-				t.Errorf("%d refunds, want %d", len(refunds), c.refunds)
-			}
+			testenv.Equal(t, c.refunds, len(refunds))
 			p.balanced()
 		})
 	}
@@ -623,9 +619,7 @@ func TestBatch_attempts_without_a_result(t *testing.T) {
 			for _, e := range p.b.PaymentEvents {
 				verdicts = append(verdicts, e.Verdict)
 			}
-			if got := strings.Join(verdicts, " "); got != c.events {
-				t.Errorf("events %q, want %q", got, c.events)
-			}
+			testenv.Equal(t, c.events, strings.Join(verdicts, " "))
 			var reason payment.RefundReason
 			for _, r := range p.b.RefundsByOrder["o-a"] {
 				reason = r.Reason
@@ -844,7 +838,5 @@ func TestBatch_moneyIsAudited(t *testing.T) {
 			refunded++
 		}
 	}
-	if refunded != 2 {
-		t.Errorf("%d refunds were reported, want 2", refunded)
-	}
+	testenv.Equal(t, 2, refunded)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/catalog"
 	"comanda/internal/event"
 	"comanda/internal/ordering"
@@ -86,9 +88,7 @@ func TestBatch_commandsSeeOneAnother(t *testing.T) {
 	if n := []int64{r[0].Order.Number, r[2].Order.Number, r[5].Order.Number}; n[0] != 1 || n[1] != 2 || n[2] != 3 {
 		t.Errorf("order numbers = %v, want 1, 2, 3: a refusal must not use one up", n)
 	}
-	if len(b.New) != 3 {
-		t.Errorf("%d orders are written, want 3", len(b.New))
-	}
+	testenv.Equal(t, 3, len(b.New))
 }
 
 // The limits on unpaid orders also count within a batch: by phone, visit and member.
@@ -139,9 +139,7 @@ func TestBatch_repetitions_write_no_event(t *testing.T) {
 			t.Errorf("command %d has Changed, want no change", i)
 		}
 	}
-	if !errors.Is(r[4].Err, ordering.ErrNotCancelable) {
-		t.Errorf("cancelling a paid order: error %v, want ErrNotCancelable", r[4].Err)
-	}
+	testenv.ErrorIs(t, ordering.ErrNotCancelable, r[4].Err, "cancelling a paid order")
 }
 
 func TestBatch_place_refusals(t *testing.T) {
@@ -229,9 +227,7 @@ func TestBatch_settle(t *testing.T) {
 				t.Errorf("refunds %+v, want one of 3000 for %s", got, c.refund)
 			}
 			b.Balances.Deltas(func(_ stock.Key, counter stock.Counter) {
-				if counter.Used != c.used {
-					t.Errorf("%d units are used, want %d", counter.Used, c.used)
-				}
+				testenv.Equal(t, c.used, counter.Used)
 			})
 		})
 	}

@@ -377,9 +377,7 @@ func TestBoardHub_notified(t *testing.T) {
 			return n
 		}
 		time.Sleep(time.Second) // the read after the subscription
-		if n := reads(time.Minute); n != 12 {
-			t.Errorf("%d reads in a minute, want 12", n)
-		}
+		testenv.Equal(t, 12, reads(time.Minute))
 		notified.Store(false)
 		w.NotifyAll() // live.Handlers.Lost
 		if n := reads(6 * time.Second); n < 7 {

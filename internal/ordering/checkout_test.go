@@ -351,9 +351,7 @@ func TestService_CheckOut_branch(t *testing.T) {
 		if _, err := s.CheckOut(t.Context(), member, chosen); !errors.Is(err, ordering.ErrUnavailable) {
 			t.Errorf("dishes of branch 1 from branch 2: error %v, want ErrUnavailable", err)
 		}
-		if n := len(second.Counts(t)); n != 1 {
-			t.Errorf("%d counters of the second branch, want 1", n)
-		}
+		testenv.Equal(t, 1, len(second.Counts(t)))
 	}, stock.Unlimited)
 }
 
@@ -392,9 +390,7 @@ func TestService_CheckOut_again(t *testing.T) {
 		again("the dish has left the menu")
 		s.fixture.SetOpen(t, 1, false)
 		again("closed")
-		if diff := cmp.Diff(filled.Cart, s.fixture.Get(t, member).Cart); diff != "" {
-			t.Errorf("the repetition changed the next cart (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, filled.Cart, s.fixture.Get(t, member).Cart)
 		s.admission.try = admit
 		if _, err := s.CheckOut(t.Context(), other, checkout("a")); !errors.Is(err, cart.ErrEmpty) {
 			t.Errorf("another member's clientTxnId: error %v, want ErrEmpty", err)
@@ -465,9 +461,7 @@ func TestService_CheckOut_changed_meanwhile(t *testing.T) {
 			t.Errorf("%d dishes in the cart, want 2; holds dropped: %v, want 2", len(v.Items), s.admission.dropped)
 		}
 		s.admission.try = admit
-		if got, err := s.CheckOut(t.Context(), member, checkout("a")); err != nil || len(got.Order.Items) != 2 {
-			t.Errorf("CheckOut after the change = %+v, %v, want both dishes", got, err)
-		}
+		testenv.Equal(t, 2, len(testenv.Must(s.CheckOut(t.Context(), member, checkout("a")))(t).Order.Items))
 		s.drift(t)
 	}, 10, 10)
 }
@@ -559,9 +553,7 @@ func TestService_CheckOut_unpaid(t *testing.T) {
 		if _, err := out(member, "b"); err != nil {
 			t.Error(err)
 		}
-		if _, err := out(member, "c"); !errors.Is(err, ordering.ErrUnpaid) {
-			t.Errorf("third unpaid order: error %v, want ErrUnpaid", err)
-		}
+		testenv.ErrorIs(t, ordering.ErrUnpaid, testenv.Err(out(member, "c")), "third unpaid order")
 		if _, err := out(other, "a"); err != nil {
 			t.Errorf("order of another member: %v", err)
 		}

@@ -3,9 +3,10 @@ package ordering
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 	"testing/synctest"
+
+	"comanda/internal/testenv"
 
 	"comanda/internal/catalog"
 )
@@ -28,9 +29,7 @@ func TestService_once_panics(t *testing.T) {
 		}
 		synctest.Wait()
 		close(release)
-		if err := <-results; !errors.Is(err, ErrRetry) {
-			t.Errorf("the waiting request: %v, want ErrRetry", err)
-		}
+		testenv.ErrorIs(t, ErrRetry, <-results, "the waiting request")
 		if a, b := <-crashes, <-crashes; (a == nil) == (b == nil) {
 			t.Errorf("%v and %v, want one panic", a, b)
 		}
@@ -62,9 +61,7 @@ func TestService_once_abandoned(t *testing.T) {
 		}()
 		synctest.Wait()
 		leave()
-		if err := <-second; !errors.Is(err, context.Canceled) {
-			t.Errorf("the repetition: error %v, want Canceled", err)
-		}
+		testenv.ErrorIs(t, context.Canceled, <-second, "the repetition")
 		close(release)
 		if r := <-first; r.Order.ID != "7" || !r.New {
 			t.Errorf("the first request: %+v", r)

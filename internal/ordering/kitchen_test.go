@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/authz"
 	"comanda/internal/event"
 	"comanda/internal/fault"
@@ -195,9 +197,7 @@ func TestBatch_step_of_an_unknown_order(t *testing.T) {
 		&ordering.Step{OrderID: "o", Kind: ordering.Accept}, &ordering.MarkItem{OrderID: "o", Done: true},
 	})
 	for _, r := range r {
-		if !errors.Is(r.Err, ordering.ErrNotFound) {
-			t.Error(r.Err)
-		}
+		testenv.ErrorIs(t, ordering.ErrNotFound, r.Err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/audit"
 	"comanda/internal/catalog"
 	"comanda/internal/ordering"
@@ -53,9 +55,7 @@ func TestBatch_acceptLate(t *testing.T) {
 			}
 			attempts, holds := len(b.ChangedAttempts), len(b.NewHolds)
 			r := b.Decide([]ordering.Command{cash})[0]
-			if !errors.Is(r.Err, c.want) {
-				t.Fatalf("%v, want %v", r.Err, c.want)
-			}
+			testenv.ErrorIs(t, c.want, r.Err)
 			o := b.Orders["o-a"]
 			if c.want != nil {
 				if o.PaymentStatus != ordering.PaymentCanceled || len(b.ChangedAttempts) != attempts || len(b.NewHolds) != holds || len(b.NewRefunds) > 0 {

@@ -144,9 +144,7 @@ func TestService_Place_with_options(t *testing.T) {
 		for i := range want {
 			want[i].Names = catalog.Texts{catalog.Vietnamese: want[i].Name, catalog.English: want[i].Name + " (en)"}
 		}
-		if d := cmp.Diff(want, read.Items[0].OptionLines()); d != "" {
-			t.Errorf("options of the stored order (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, want, read.Items[0].OptionLines())
 		if drift := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2000-01-01", db.Now()))(t); len(drift) != 0 {
 			t.Errorf("Drift = %q, want none", drift)
 		}
@@ -233,9 +231,7 @@ func TestService_Place_takes_the_recipes_of_options(t *testing.T) {
 		_, err := s.Place(t.Context(), guest, wish("a",
 			ordering.RequestItem{ItemID: 101, Qty: 2, Options: []catalog.ChosenOption{chosen(largeCup, 1), chosen(pearls, 1), chosen(drink, 2)}},
 			ordering.RequestItem{ItemID: 101, Qty: 1, Options: []catalog.ChosenOption{chosen(smallCup, 1)}}))
-		if d := cmp.Diff([]stock.Line{{Item: 6, Qty: 5}, {Item: 7, Qty: 4}, {Item: 8, Qty: 4}}, held.Stock); d != "" {
-			t.Errorf("stock of the hold (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, []stock.Line{{Item: 6, Qty: 5}, {Item: 7, Qty: 4}, {Item: 8, Qty: 4}}, held.Stock)
 		if got, want := shortOf(err), "101/3: 1 of 2"; !errors.Is(err, ordering.ErrSoldOut) || got != want {
 			t.Errorf("error %v with %q, want sold_out with %q", err, got, want)
 		}
@@ -254,9 +250,7 @@ func TestService_Place_refuses_too_many_parts(t *testing.T) {
 		m.groups[102], m.groups[103] = []catalog.OptionGroup{many}, []catalog.OptionGroup{many}
 		_, err := s.Place(t.Context(), g, wish("a", ordering.RequestItem{ItemID: 102, Qty: 1, Options: all[0]},
 			ordering.RequestItem{ItemID: 103, Qty: 1, Options: all[1]}))
-		if !errors.Is(err, ordering.ErrTooManyParts) {
-			t.Errorf("52 parts: error %v, want ErrTooManyParts", err)
-		}
+		testenv.ErrorIs(t, ordering.ErrTooManyParts, err, "52 parts")
 	})
 }
 
@@ -293,9 +287,7 @@ func TestService_Place_sells_the_last_portions_of_an_option(t *testing.T) {
 				t.Errorf("guest %d: short of %q, want of the drink", n, shortOf(err))
 			}
 		}
-		if sold != portions {
-			t.Errorf("%d of %d portions are sold", sold, portions)
-		}
+		testenv.Equal(t, portions, sold)
 		for _, c := range r.Counts(t) {
 			want := orders[c.Item]
 			if c.Item == component {
@@ -345,8 +337,6 @@ func TestOrders_Drift_finds_missing_parts(t *testing.T) {
 		testenv.Must(db.Exec(t.Context(), rows.Must("lines"), o.HoldID))(t)
 		drift := testenv.Must(orderingsql.NewOrders(db).Drift(t.Context(), "2000-01-01", db.Now()))(t)
 		want := []string{fmt.Sprintf("order %s takes %q with its options, and its hold has %q (item:quantity)", o.ID, "102:2 104:2", "102:2")}
-		if d := cmp.Diff(want, drift); d != "" {
-			t.Errorf("Drift (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, want, drift)
 	})
 }

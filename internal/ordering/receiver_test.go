@@ -104,9 +104,7 @@ func TestCheckout_digest_without_note(t *testing.T) {
 		UserID: 7, Kind: Delivery, Branch: 1, Method: "COUNTER", ClientTxnID: "c-1", ExpectedTotal: &total,
 		Receiver: Receiver{Name: "Lan", Phone: "0912345678", Address: "12 Hàng Bạc", Email: "lan@example.com"},
 	}
-	if got := contentOf(c).digest(); got != "7963117ceac15bd24e16558c" {
-		t.Error(got)
-	}
+	testenv.Equal(t, "7963117ceac15bd24e16558c", contentOf(c).digest())
 }
 
 // The digest depends on the normalized request, and not on its spelling or on the cart.

@@ -88,9 +88,7 @@ func TestService_MockCallback_cancel(t *testing.T) {
 					t.Errorf("attempts %s of an order that is %s, %v; want %s, %s, %v", got, d.PaymentStatus, err, c.attempts, c.status, c.err)
 				}
 				stored := testenv.Must(sqldb.Collect(t.Context(), db, sqldb.Value[string], verdicts, id))(t)
-				if got := strings.Join(stored, ", "); got != c.verdicts {
-					t.Errorf("stored reports %s, want %s", got, c.verdicts)
-				}
+				testenv.Equal(t, c.verdicts, strings.Join(stored, ", "))
 				testenv.Equal(t, c.counted, counted)
 			})
 		}

@@ -238,9 +238,7 @@ func second[T any](_ T, err error) error { return err }
 func third[T, U any](_ T, _ U, err error) error { return err }
 
 func TestConfig_Validate(t *testing.T) {
-	if err := ordering.Defaults().Validate(); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, ordering.Defaults().Validate())
 	for _, c := range []ordering.Config{{}, {PaymentWindow: 25 * time.Hour}, {PaymentWindow: time.Minute, ExpiryGrace: -1}} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is accepted", c)

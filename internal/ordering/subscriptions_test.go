@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/stock"
 )
 
@@ -85,9 +87,7 @@ func TestSubscriptions_branch(t *testing.T) {
 func TestSubscriptions_OnChange(t *testing.T) {
 	var notified []string
 	w := Subscriptions{OnChange: func(branch int64, orders []string) {
-		if branch != 1 {
-			t.Errorf("notified of branch %d", branch)
-		}
+		testenv.Equal(t, 1, branch)
 		notified = append(notified, orders...)
 	}}
 	w.Changed(changed("a", "b"))
@@ -116,7 +116,5 @@ func TestSubscriptions_at_once(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(w.orders.Keys()) != 0 {
-		t.Errorf("%d orders are remembered", len(w.orders.Keys()))
-	}
+	testenv.Equal(t, 0, len(w.orders.Keys()))
 }

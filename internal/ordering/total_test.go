@@ -176,9 +176,7 @@ func TestService_Place_rate_changes_at_midnight(t *testing.T) {
 			r.now, r.later = c.priced, c.decided
 			o := r.order(t, "a")
 			record, _ := o.Record()
-			if got := record.Input.Lines[0].Rate; got != c.want {
-				t.Errorf("the order carries %s %%, want %s %%", got, c.want)
-			}
+			testenv.Equal(t, c.want, record.Input.Lines[0].Rate)
 			r.now = newYear.AddDate(10, 0, 0)
 			r.audit(t)
 		})
@@ -269,9 +267,7 @@ func TestService_Place_taxes_of_options(t *testing.T) {
 			quoted := testenv.Must(r.Quote(t.Context(), 1, ordering.QuoteRequest{
 				MenuVersionID: 1, Kind: ordering.DineIn, Items: []ordering.RequestItem{{ItemID: 101, Qty: 1, Options: c.chosen}},
 			}))(t)
-			if d := cmp.Diff(c.want, quoted.Record.Input.Lines[0]); d != "" {
-				t.Errorf("the line differs (-want +got):\n%s", d)
-			}
+			testenv.Equal(t, c.want, quoted.Record.Input.Lines[0])
 		})
 	}
 }
@@ -289,9 +285,7 @@ func TestService_Place_expected_total_includes_taxes(t *testing.T) {
 	_, err := r.Place(t.Context(), r.guest, req)
 	wantCode(t, err, "price_changed")
 	req.ExpectedTotal = &quoted.Total
-	if placed := testenv.Must(r.Place(t.Context(), r.guest, req))(t); placed.Order.Total != 2178 {
-		t.Errorf("the order costs %d, want 2178", placed.Order.Total)
-	}
+	testenv.Equal(t, 2178, testenv.Must(r.Place(t.Context(), r.guest, req))(t).Order.Total)
 }
 
 // The audit finds a total that was changed in the database, and a quote of other lines.
@@ -428,9 +422,7 @@ func TestService_Discount_with_an_open_payment(t *testing.T) {
 	o := testenv.Must(r.Place(t.Context(), r.guest, req))(t).Order
 	_, err := r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"})
 	wantCode(t, err, "payment_open")
-	if got := r.stored(t, o.ID); got.Total != 20_000 {
-		t.Errorf("the total is %d, want 20000", got.Total)
-	}
+	testenv.Equal(t, 20_000, r.stored(t, o.ID).Total)
 	// Without its gateway, the order gets no page.
 	r.Settings = func() ordering.Settings { return ordering.Settings{Methods: payment.NewMethods()} }
 	testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
@@ -495,9 +487,7 @@ func TestService_Discount_then_counter(t *testing.T) {
 		testenv.Must2(r.Pay(t.Context(), r.guest, o.ID, payment.Sandbox, ordering.Client{}))(t)
 		testenv.Must(r.Discount(t.Context(), manager, o.ID, ordering.DiscountRequest{Code: "REGULAR"}))(t)
 		paid := testenv.Must(r.TakeAtCounter(t.Context(), manager, o.ID, 4500, false))(t)
-		if paid.PaymentStatus != ordering.Paid {
-			t.Errorf("payment status = %s, want PAID", paid.PaymentStatus)
-		}
+		testenv.Equal(t, ordering.Paid, paid.PaymentStatus)
 		if e := testenv.Must(r.orders.Exceptions(t.Context(), 1, 10))(t); len(e.Mismatches) > 0 {
 			t.Errorf("mismatches = %+v, want none", e.Mismatches)
 		}

@@ -160,9 +160,7 @@ func TestService_Place_voucher_refused(t *testing.T) {
 	for _, v := range testenv.Must(r.Vouchers.List(t.Context(), owner, 1))(t) {
 		held += v.Held
 	}
-	if held != 2 {
-		t.Errorf("%d uses are held, want 2", held)
-	}
+	testenv.Equal(t, 2, held)
 }
 
 // Of many orders with a voucher for the first ten, ten are placed with it.
@@ -249,9 +247,7 @@ func TestLedger_voucher_once_per_member(t *testing.T) {
 			t.Errorf("late money for the first order: %s, want REFUND_DUE", late.PaymentStatus)
 		}
 		testenv.Must(do(orderingtest.End(other.ID, ordering.UserCanceled)))(t)
-		if paid := testenv.Must(do(orderingtest.Pay(second.ID, r.now)))(t); paid.PaymentStatus != ordering.Paid {
-			t.Errorf("the second order is %s, want PAID", paid.PaymentStatus)
-		}
+		testenv.Equal(t, ordering.Paid, testenv.Must(do(orderingtest.Pay(second.ID, r.now)))(t).PaymentStatus)
 		if late := testenv.Must(do(orderingtest.Pay(other.ID, r.now)))(t); late.PaymentStatus != ordering.RefundDue {
 			t.Errorf("late money for a cancelled order: %s, want REFUND_DUE", late.PaymentStatus)
 		}
@@ -304,9 +300,7 @@ func TestVouchers(t *testing.T) {
 		stranger := manager
 		stranger.Branches = []int64{2}
 		_, err = r.Vouchers.List(t.Context(), stranger, 1)
-		if !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("the vouchers of another branch: error %v, want ErrBranch", err)
-		}
+		testenv.ErrorIs(t, catalog.ErrBranch, err, "the vouchers of another branch")
 		testenv.NoError(t, r.Vouchers.End(t.Context(), owner, 1, v.ID))
 		r.voucher(t, ordering.NewVoucher{Code: "SUMMER", Discount: "AMOUNT"})
 		r.wantUses(t, db, 0, 0)

@@ -64,13 +64,9 @@ func TestCache_expires(t *testing.T) {
 		f.WantTry(h, stock.Duplicate)
 		f.Now = f.Now.Add(time.Second)
 		f.WantTry(h, stock.Cold)
-		if n := records(); n != 1 {
-			t.Errorf("%d records before the removal", n)
-		}
+		testenv.Equal(t, 1, records())
 		f.Rebuild()
-		if n := records(); n != 0 {
-			t.Errorf("%d records are left", n)
-		}
+		testenv.Equal(t, 0, records())
 		if due := testenv.Must(f.ExpiredProvisional(t.Context(), f.Scope, f.Now.Add(time.Hour), 10))(t); due != nil {
 			t.Errorf("provisional holds of an expired scope: %v", due)
 		}

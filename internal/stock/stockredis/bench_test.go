@@ -64,9 +64,7 @@ func BenchmarkRebuild(b *testing.B) {
 			b.Fatal(err)
 		}
 		im.Epoch = epoch
-		if err := g.FinishRebuild(b.Context(), im); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, g.FinishRebuild(b.Context(), im))
 	}
 	b.ReportMetric(float64(b.N*holds)/b.Elapsed().Seconds(), "holds/s")
 }

@@ -77,9 +77,7 @@ func TestCache_finish_of_a_superseded_rebuild(t *testing.T) {
 		first := f.Begin()
 		f.Begin()
 		args := []string{first, millis(f.Now.Add(time.Hour)), ttlMillis(time.Hour), ttlMillis(time.Hour)}
-		if n, err := f.db.Run(f.Context(), finishScript, counterKeys(f.Scope, 0), args).Int(); n != 0 || err != nil {
-			t.Errorf("accepted: %d, %v", n, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(f.db.Run(f.Context(), finishScript, counterKeys(f.Scope, 0), args).Int())(t))
 	})
 }
 

@@ -90,9 +90,7 @@ func TestCache_without_redis(t *testing.T) { // I16
 
 	proxy.Mute(true) // Redis applies the request, and its reply is lost
 	start := time.Now()
-	if v, err := impatient.Reserve(t.Context(), h); v.Status != stock.Cold || err != nil {
-		t.Errorf("a hanging Redis: %s, %v", v.Status, err)
-	}
+	testenv.Equal(t, stock.Cold, testenv.Must(impatient.Reserve(t.Context(), h))(t).Status)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the answer took %s", took)
 	}
@@ -136,9 +134,7 @@ func TestCache_cluster(t *testing.T) { // K6: all keys of a script are on one no
 		f.WantTry(f.NewHold(stock.Line{Item: stocktest.Noodles, Qty: 10}), stock.Refused)
 		f.WantApply(stock.OpConfirm, h, stock.Changed)
 		f.WantCount(stocktest.Noodles, 0, 1)
-		if s := f.StateOf(h.ID); s != stock.Confirmed {
-			t.Errorf("the hold is in %q", s)
-		}
+		testenv.Equal(t, stock.Confirmed, f.StateOf(h.ID))
 		if _, err := f.ExpiredProvisional(t.Context(), f.Scope, f.Now, 10); err != nil {
 			t.Error(err)
 		}
@@ -158,9 +154,7 @@ func TestQueue_take(t *testing.T) {
 	gone := of("g", 1)
 	gone.cancelled.Store(true)
 	q := &queue{waiting: []*waiter{of("a", 1), gone, of("b", 1), of("a", 2), of("c", 1)}}
-	if got := ids(q.take()); got != "abc" {
-		t.Errorf("the first call takes %q", got)
-	}
+	testenv.Equal(t, "abc", ids(q.take()))
 	if got := ids(q.take()); got != "a" || len(q.take()) != 0 {
 		t.Errorf("the second call takes %q", got)
 	}

@@ -110,12 +110,8 @@ func TestSyncer_retries_revived_entry(t *testing.T) {
 		}
 		k.jump(time.Minute)
 		k.wantLeft(t, 0, 1, 0)
-		if n, err := l.RetryDead(t.Context(), "another"); n != 0 || err != nil {
-			t.Errorf("%d others were revived, %v", n, err)
-		}
-		if n, err := l.RetryDead(t.Context(), entry.ID); n != 1 || err != nil {
-			t.Errorf("%d were revived, %v", n, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(l.RetryDead(t.Context(), "another"))(t))
+		testenv.Equal(t, 1, testenv.Must(l.RetryDead(t.Context(), entry.ID))(t))
 		k.wantLeft(t, 0, 0, 5)
 	})
 }
@@ -167,9 +163,7 @@ func setMemory(t *testing.T, addr, bytes string) {
 	conn := testenv.Must(net.Dial("tcp", addr))(t)
 	defer func() { _ = conn.Close() }()
 	testenv.Must(fmt.Fprintf(conn, "CONFIG SET maxmemory %s\r\n", bytes))(t)
-	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || answer != "+OK\r\n" {
-		t.Fatalf("CONFIG SET: %q, %v", answer, err)
-	}
+	testenv.Equal(t, "+OK\r\n", testenv.Must(bufio.NewReader(conn).ReadString('\n'))(t))
 }
 
 // If a scope cannot be rebuilt and its entries fill more than a page, entries of other scopes are still replayed.

@@ -99,9 +99,7 @@ func TestSyncer_forgets_provisional_reservations(t *testing.T) {
 			testenv.NoError(t, p.syncer.ExpireProvisional(t.Context()))
 			p.wantStock(t, 3, 0)
 		}
-		if n, err := redis.Do(t.Context(), "EXISTS", keyspace.Reservation(1, lost.ID)).Int(); n != 0 || err != nil {
-			t.Errorf("the record is still there, %v", err)
-		}
+		testenv.Equal(t, 0, testenv.Must(redis.Do(t.Context(), "EXISTS", keyspace.Reservation(1, lost.ID)).Int())(t))
 		if states, err := stocksql.Holds(t.Context(), p.db, []string{lost.ID}); len(states) != 0 || err != nil {
 			t.Errorf("it was buried: %v, %v", states, err)
 		}
@@ -124,9 +122,7 @@ func TestSyncer_expires_both_parts(t *testing.T) {
 		p.jump(time.Minute)
 		testenv.NoError(t, p.syncer.ExpireProvisional(t.Context()))
 		p.wantStock(t, 0, 0)
-		if got := p.held(t); got != 0 {
-			t.Errorf("held %d of the quota", got)
-		}
+		testenv.Equal(t, 0, p.held(t))
 	})
 }
 

@@ -148,9 +148,7 @@ func TestSyncer_replays_committed_entries(t *testing.T) {
 				t.Fatalf("held %d, %v", k.held(t), err)
 			}
 		}
-		if b, err := stocksql.New(k.db).Backlog(t.Context(), time.Now()); b.Pending != 0 || err != nil {
-			t.Errorf("%d entries are left, %v", b.Pending, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(stocksql.New(k.db).Backlog(t.Context(), time.Now()))(t).Pending)
 	})
 }
 
@@ -161,9 +159,7 @@ func TestSyncer_expires_provisional_holds(t *testing.T) {
 		k := newSyncerFixture(t, redis, 10)
 		lost, ordered := k.hold(3), k.hold(2)
 		for _, h := range []stock.Hold{lost, ordered} {
-			if v := k.syncer.Reserve(t.Context(), h); v.Status != stock.Admitted {
-				t.Fatalf("try: %+v", v)
-			}
+			testenv.Equal(t, stock.Admitted, k.syncer.Reserve(t.Context(), h).Status)
 		}
 		k.commit(t, ordered)
 		if err := k.syncer.ExpireProvisional(t.Context()); err != nil || k.held(t) != 5 {
@@ -185,9 +181,7 @@ func TestSyncer_expires_provisional_holds(t *testing.T) {
 func TestSyncer_overrules_wrong_refusals(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newSyncerFixture(t, redis, 10)
-		if v := k.syncer.Reserve(t.Context(), k.hold(8)); v.Status != stock.Admitted {
-			t.Fatalf("try: %+v", v)
-		}
+		testenv.Equal(t, stock.Admitted, k.syncer.Reserve(t.Context(), k.hold(8)).Status)
 		ownHold := k.hold(10)
 		if v := k.syncer.Reserve(t.Context(), ownHold); v.Status != stock.Cold {
 			t.Errorf("units of a dead provisional hold: %+v", v)
@@ -206,9 +200,7 @@ func TestSyncer_repairs_drift(t *testing.T) {
 	redisdbtest.Each(t, func(t *testing.T, redis *redisdb.DB) {
 		k := newSyncerFixture(t, redis, 10)
 		stray := k.hold(4)
-		if v := k.syncer.Reserve(t.Context(), stray); v.Status != stock.Admitted {
-			t.Fatalf("try: %+v", v)
-		}
+		testenv.Equal(t, stock.Admitted, k.syncer.Reserve(t.Context(), stray).Status)
 		if err := k.syncer.Reconcile(t.Context()); err != nil || k.held(t) != 4 {
 			t.Errorf("one look rebuilt: held %d, %v", k.held(t), err)
 		}
@@ -234,7 +226,5 @@ func TestSyncer_rebuilds_after_flush(t *testing.T) {
 		}
 		return v.Status == stock.Refused
 	})
-	if got := k.held(t); got != 3 {
-		t.Errorf("held %d, want 3", got)
-	}
+	testenv.Equal(t, 3, k.held(t))
 }
