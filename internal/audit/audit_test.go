@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/audit"
 	"comanda/internal/authz"
 )
@@ -61,9 +63,7 @@ func (l *log) write(_ context.Context, all ...audit.Entry) error {
 func (l *log) flush(t *testing.T, i *audit.Incidents) (lines []string) {
 	t.Helper()
 	l.written = nil
-	if err := i.Flush(t.Context(), l.write); !errors.Is(err, l.err) {
-		t.Fatal(err)
-	}
+	testenv.ErrorIs(t, l.err, i.Flush(t.Context(), l.write))
 	for _, e := range l.written {
 		lines = append(lines, e.Subject+" from "+e.Address+": "+e.After)
 	}

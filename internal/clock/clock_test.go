@@ -90,9 +90,7 @@ func TestClock_begins(t *testing.T) {
 	w.trip = 200 * time.Millisecond // the same in both directions
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{})
-	if o := c.State().Offset; o != -time.Hour {
-		t.Errorf("offset = %v, want an hour behind", o)
-	}
+	testenv.Equal(t, -time.Hour, c.State().Offset)
 	wantClock(t, start(nil, w.machine), w.truth.Add(time.Hour), true, Steps{})
 }
 
@@ -157,9 +155,7 @@ func TestClock_samples(t *testing.T) {
 	}
 	kept := c.State()
 	w.during, w.trip = nil, 3*time.Second
-	if err := c.Measure(t.Context()); !errors.Is(err, ErrVague) {
-		t.Errorf("a clock was measured by answers that took seconds: error %v, want ErrVague", err)
-	}
+	testenv.ErrorIs(t, ErrVague, c.Measure(t.Context()), "a clock was measured by answers that took seconds")
 	w.trip, w.err = 0, errors.New("out of reach")
 	w.wall += time.Hour
 	if err := c.Measure(t.Context()); !errors.Is(err, w.err) || c.Reliable() {
@@ -182,9 +178,7 @@ func TestClock_suspended_during_a_measurement(t *testing.T) {
 	}
 	measure(t, c)
 	wantClock(t, c, w.truth, true, Steps{Machine: 1})
-	if times != 2 {
-		t.Errorf("%d samples, want 2", times)
-	}
+	testenv.Equal(t, 2, times)
 }
 
 func TestClock_set_behind_the_sample(t *testing.T) {
@@ -227,9 +221,7 @@ func TestClock_wall_decides(t *testing.T) { // C5
 	wantClock(t, c, w.truth, false, Steps{})
 	failure = errors.New("the disk is full")
 	for range 2 {
-		if err := c.Measure(t.Context()); !errors.Is(err, failure) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, failure, c.Measure(t.Context()))
 		w.advance(time.Minute)
 		wantClock(t, c, w.truth, false, Steps{}) // the clock continues from before the step
 	}
@@ -266,9 +258,7 @@ func TestClock_wall_is_set_during_a_move(t *testing.T) { // C5
 	wantClock(t, c, w.truth.Add(time.Hour), false, Steps{Machine: 1, Forward: 1})
 	measure(t, c)
 	wantClock(t, c, w.truth.Add(30*time.Minute), true, Steps{Machine: 2, Forward: 1, Back: 1})
-	if moved != 30*time.Minute {
-		t.Errorf("deadlines moved by %v, want 30m", moved)
-	}
+	testenv.Equal(t, 30*time.Minute, moved)
 }
 
 // With an authority no deadline moves, because other processes share its time.
@@ -349,16 +339,12 @@ func TestClock_Watch_and_Await(t *testing.T) {
 	w.wall = time.Hour
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.Await(impatient); !errors.Is(err, context.Canceled) {
-		t.Errorf("a clock in doubt is not waited for: error %v, want Canceled", err)
-	}
+	testenv.ErrorIs(t, context.Canceled, c.Await(impatient), "a clock in doubt is not waited for")
 	<-doubted
 	waited := make(chan error)
 	go func() { waited <- c.Await(t.Context()) }()
 	measure(t, c)
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, <-waited)
 	c.Now()
 	if len(doubted) > 0 {
 		t.Error("one step is doubted twice")

@@ -206,9 +206,7 @@ func TestDevelop_transparency_is_white(t *testing.T) {
 		img.Pix[i] = 0
 	}
 	for _, m := range made(t, asPNG(t, img), sizes...) {
-		if got := colour(m, 50, 50); got != "white" {
-			t.Error(got)
-		}
+		testenv.Equal(t, "white", colour(m, 50, 50))
 	}
 }
 
@@ -455,13 +453,9 @@ func TestProcessLogo(t *testing.T) {
 
 func TestProcessLogo_refuses(t *testing.T) {
 	p := NewProcessor()
-	if _, err := p.ProcessLogo(t.Context(), []byte("<svg/>"), 160); !errors.Is(err, ErrUnreadable) {
-		t.Errorf("SVG: error %v, want ErrUnreadable", err)
-	}
+	testenv.ErrorIs(t, ErrUnreadable, testenv.Err(p.ProcessLogo(t.Context(), []byte("<svg/>"), 160)), "SVG")
 	p.busy <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.ProcessLogo(ctx, asPNG(t, ring(8, 8)), 160); !errors.Is(err, errBusy) {
-		t.Errorf("while another is processed: error %v, want %v", err, errBusy)
-	}
+	testenv.ErrorIs(t, errBusy, testenv.Err(p.ProcessLogo(ctx, asPNG(t, ring(8, 8)), 160)), "while another is processed")
 }

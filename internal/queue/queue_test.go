@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/backoff"
 )
 
@@ -19,9 +21,7 @@ func TestReason_is_bounded_and_stays_text(t *testing.T) {
 
 func TestReason_replaces_invalid_characters(t *testing.T) {
 	t.Parallel()
-	if got := Reason("also \x00\xff"); got != "also ??" {
-		t.Errorf("Reason = %q, want two question marks at the end", got)
-	}
+	testenv.Equal(t, "also ??", Reason("also \x00\xff"))
 }
 
 // A row is tried MaxAttempts times, and is dead after the last one.

@@ -32,9 +32,7 @@ func TestDB_Do(t *testing.T) {
 		if s, found, err := db.Do(ctx, "GET", text).Text(); s != "" || !found || err != nil {
 			t.Errorf("GET of an empty value = %q, %t, %v, want it found", s, found, err)
 		}
-		if n, err := replies[1].Int(); n != 2 || err != nil {
-			t.Errorf("SADD = %d, %v, want 2", n, err)
-		}
+		testenv.Equal(t, 2, testenv.Must(replies[1].Int())(t))
 		if members, err := replies[2].Texts(); len(members) != 2 || err != nil {
 			t.Errorf("SMEMBERS = %v, %v, want two", members, err)
 		}
@@ -59,9 +57,7 @@ func TestDB_Do_refuses(t *testing.T) {
 				t.Errorf("%s with an invalid key: error %v, want ErrKey", name, err)
 			}
 		}
-		if _, err := db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{})); !errors.Is(err, redisdb.ErrKey) {
-			t.Errorf("DoMulti: error %v, want ErrKey", err)
-		}
+		testenv.ErrorIs(t, redisdb.ErrKey, testenv.Err(db.DoMulti(ctx, redisdb.Command("GET", keyspace.Key{}))))
 		if err := db.Do(ctx, "HGETALL", keyspace.MenuActive(7), "too", "many").Err(); !errors.Is(err, redisdb.ErrReply) {
 			t.Errorf("the server's refusal: error %v, want ErrReply", err)
 		}
@@ -72,9 +68,7 @@ func TestDB_Do_refuses(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := db.Do(gone, "GET", keyspace.MenuActive(7)).Err(); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who has left: error %v, want Canceled", err)
-		}
+		testenv.ErrorIs(t, context.Canceled, db.Do(gone, "GET", keyspace.MenuActive(7)).Err(), "a caller who has left")
 		if !db.Up() {
 			t.Error("a refusal or a caller who has left took the server down")
 		}
@@ -139,9 +133,7 @@ func TestDB_namespace(t *testing.T) {
 	defer north.Close()
 	key := keyspace.MenuActive(7)
 	north.Do(t.Context(), "SET", key, "5")
-	if n, err := north.Run(t.Context(), count, []keyspace.Key{key}, []string{""}).List(); err != nil || len(n) != 3 {
-		t.Error(err)
-	}
+	testenv.Equal(t, 3, len(testenv.Must(north.Run(t.Context(), count, []keyspace.Key{key}, []string{""}).List())(t)))
 	if _, found, err := plain.Do(t.Context(), "GET", key).Text(); found || err != nil {
 		t.Errorf("a key outside the namespace was found: %v", err)
 	}

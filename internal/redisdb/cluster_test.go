@@ -1,7 +1,6 @@
 package redisdb_test
 
 import (
-	"errors"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -41,9 +40,7 @@ func TestDB_cluster(t *testing.T) {
 		}
 	}
 	err := db.Run(ctx, sly, []keyspace.Key{keyspace.MenuActive(0)}, []string{other}).Err()
-	if !errors.Is(err, redisdb.ErrReply) {
-		t.Errorf("a key of another slot: error %v, want ErrReply", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrReply, err, "a key of another slot")
 }
 
 // A Cluster with one dead or silent node accepts new connections and reports its identity.
@@ -55,9 +52,7 @@ func TestDB_cluster_without_a_node(t *testing.T) {
 			old, nodes := redisdbtest.OwnCluster(t)
 			fail(nodes[0])
 			for range 3 {
-				if s, err := old.Server(t.Context()); err != nil || s.Mode != "cluster" {
-					t.Errorf("Server = %+v, %v", s, err)
-				}
+				testenv.Equal(t, "cluster", testenv.Must(old.Server(t.Context()))(t).Mode)
 				db := testenv.Must(redisdb.Attach(t.Context(), redisdb.Config{URL: testenv.ClusterURL(nodes)}))(t)
 				db.Close()
 			}

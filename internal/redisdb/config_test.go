@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -56,9 +58,7 @@ func TestConfig_Validate_refuses(t *testing.T) {
 		}
 	}
 	for _, c := range []Config{{}, {Listen: "127.0.0.1:0"}, {Listen: "[::1]:6380"}, {Listen: "localhost:6380"}} {
-		if err := c.Validate(); err != nil {
-			t.Error(err)
-		}
+		testenv.NoError(t, c.Validate())
 	}
 }
 

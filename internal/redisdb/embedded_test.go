@@ -35,9 +35,7 @@ func TestEmbedded_attach(t *testing.T) {
 	testenv.NoError(t, os.MkdirAll(long, 0o700))
 	for name, dir := range map[string]string{"short path": short, "path beyond the kernel's limit": long} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
-				t.Fatalf("attached to no server: error %v, want ErrNotRunning", err)
-			}
+			testenv.ErrorIs(t, ErrNotRunning, testenv.Err(Attach(t.Context(), Config{Dir: dir})), "attached to no server")
 			server, end := start(t, dir)
 			testenv.NoError(t, server.Do(t.Context(), "SET", keyspace.MenuActive(7), "noodles", "EX", "60").Err())
 			path := testenv.Must(liveSocket(dir))(t)
@@ -60,9 +58,7 @@ func TestEmbedded_attach(t *testing.T) {
 			if _, err := Attach(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrNotRunning) {
 				t.Errorf("attached to a closed store: error %v, want ErrNotRunning", err)
 			}
-			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the socket was left behind: error %v, want ErrNotExist", err)
-			}
+			testenv.ErrorIs(t, os.ErrNotExist, testenv.Err(os.Lstat(path)), "the socket was left behind")
 			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != lockName {
 				t.Errorf("left in the data directory: %v, %v", left, err)
 			}
@@ -73,9 +69,7 @@ func TestEmbedded_attach(t *testing.T) {
 func TestEmbedded_one_server_per_directory(t *testing.T) {
 	dir := t.TempDir()
 	first, end := start(t, dir)
-	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrRunning) {
-		t.Fatalf("a second server began: error %v, want ErrRunning", err)
-	}
+	testenv.ErrorIs(t, ErrRunning, testenv.Err(Open(t.Context(), Config{Dir: dir})), "a second server began")
 	if err := first.Do(t.Context(), "SET", keyspace.MenuActive(7), "x").Err(); err != nil {
 		t.Errorf("the first server suffered from the second: %v", err)
 	}
@@ -104,9 +98,7 @@ func TestEmbedded_leaves_a_file_in_its_way(t *testing.T) {
 	if _, err := Open(t.Context(), Config{Dir: dir}); err == nil {
 		t.Fatal("opened over a file")
 	}
-	if b, err := os.ReadFile(path); string(b) != "precious" || err != nil {
-		t.Errorf("the file was touched: %q, %v", b, err)
-	}
+	testenv.Equal(t, "precious", string(testenv.Must(os.ReadFile(path))(t)))
 	testenv.NoError(t, os.Remove(path))
 	start(t, dir) // the failed open has released the lock
 }

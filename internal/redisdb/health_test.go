@@ -100,9 +100,7 @@ func TestOpen_before_the_server(t *testing.T) {
 	srv := testenv.RedisServer(t)
 	srv.Stop()
 	db, changes := openDB(t, quick(srv.Addr()))
-	if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("without a server: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, get(t, db), "without a server")
 	if _, err := redisdb.Attach(t.Context(), quick(srv.Addr())); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("a tool attached to nothing: error %v, want ErrDown", err)
 	}
@@ -131,9 +129,7 @@ func TestDB_slow_server(t *testing.T) { // R4
 	p.Mute(true)
 	start := time.Now()
 	for range 3 {
-		if err := get(t, db); !errors.Is(err, redisdb.ErrDown) {
-			t.Errorf("a silent server: error %v, want ErrDown", err)
-		}
+		testenv.ErrorIs(t, redisdb.ErrDown, get(t, db), "a silent server")
 	}
 	if took := time.Since(start); took > soon/2 {
 		t.Errorf("three calls took %s", took)

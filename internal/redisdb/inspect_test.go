@@ -48,9 +48,7 @@ func TestDB_Walk(t *testing.T) {
 		}
 		enough := errors.New("enough")
 		stop := func(*redisdb.Master, []redisdb.KeyInfo) error { return enough }
-		if err := db.Walk(t.Context(), "", nil, stop); !errors.Is(err, enough) {
-			t.Errorf("the walk goes on: error %v, want %v", err, enough)
-		}
+		testenv.ErrorIs(t, enough, db.Walk(t.Context(), "", nil, stop), "the walk goes on")
 	})
 }
 
@@ -192,9 +190,7 @@ func TestMaster_Walk(t *testing.T) {
 func TestInspector_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
-	if _, err := db.Inspect(t.Context()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a census of a dead server: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, testenv.Err(db.Inspect(t.Context())), "a census of a dead server")
 }
 
 // BenchmarkMaster_Walk measures the parts of an audit: pages of keys, alone, and with the type and the TTL or the value

@@ -61,9 +61,7 @@ func TestDB_Listen(t *testing.T) {
 			for got == early { // nodes of a Cluster propagate subscriptions with a delay
 				got = <-e.messages
 			}
-			if got != m {
-				t.Errorf("received %q, want %q", got, m)
-			}
+			testenv.Equal(t, m, got)
 		}
 		e.stop()
 		if err := <-e.ended; err != nil {
@@ -85,17 +83,13 @@ func TestDB_Listen_cut(t *testing.T) {
 	e := listen(t, db)
 	<-e.begun
 	proxy.Cut()
-	if err := <-e.ended; !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("a lost connection: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, <-e.ended, "a lost connection")
 	e.ended <- nil
 	again := listen(t, db)
 	select {
 	case <-again.begun:
 	case err := <-again.ended: // the breaker has noticed the cut as well
-		if !errors.Is(err, redisdb.ErrDown) {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, redisdb.ErrDown, err)
 		again.ended <- nil
 	}
 }
@@ -106,17 +100,13 @@ func TestDB_Listen_refuses(t *testing.T) {
 		if err := db.Subscribe(t.Context(), keyspace.Channel{}, none, nil); !errors.Is(err, redisdb.ErrChannel) {
 			t.Errorf("listening to nothing that was declared: error %v, want ErrChannel", err)
 		}
-		if err := db.Publish(t.Context(), keyspace.Channel{}, "x"); !errors.Is(err, redisdb.ErrChannel) {
-			t.Errorf("publishing there: error %v, want ErrChannel", err)
-		}
+		testenv.ErrorIs(t, redisdb.ErrChannel, db.Publish(t.Context(), keyspace.Channel{}, "x"), "publishing there")
 	})
 	s := testenv.RedisServer(t)
 	s.Stop()
 	db := testenv.Must(redisdb.Open(t.Context(), redisdb.Config{URL: "redis://" + s.Addr()}))(t)
 	defer db.Close()
-	if err := db.Subscribe(t.Context(), keyspace.LiveUpdates(), nil, nil); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("without a server: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, db.Subscribe(t.Context(), keyspace.LiveUpdates(), nil, nil), "without a server")
 	if err := db.Publish(t.Context(), keyspace.LiveUpdates(), "x"); !errors.Is(err, redisdb.ErrDown) {
 		t.Errorf("publishing without a server: error %v, want ErrDown", err)
 	}
@@ -146,7 +136,5 @@ func TestDB_Listen_namespace(t *testing.T) {
 	<-e.begun
 	publish(t, plain, "for others")
 	publish(t, north, "for us")
-	if got := <-e.messages; got != "for us" {
-		t.Errorf("received %q", got)
-	}
+	testenv.Equal(t, "for us", <-e.messages)
 }

@@ -135,9 +135,7 @@ func TestService_one_at_a_time(t *testing.T) {
 			t.Errorf("%s during another one: error %v, want ErrBusy", what, err)
 		}
 	}
-	if s, err := i.Outbox(t.Context()); err != nil || len(s.Dead) != 1 {
-		t.Errorf("outbox: %+v, %v", s, err)
-	}
+	testenv.Equal(t, 1, len(testenv.Must(i.Outbox(t.Context()))(t).Dead))
 	i.long.Unlock()
 	if r, err := i.Reconcile(t.Context(), 0); err != nil || !r.Clean {
 		t.Errorf("afterwards: %+v, %v", r, err)
@@ -145,9 +143,7 @@ func TestService_one_at_a_time(t *testing.T) {
 	if r, err := i.Reconcile(t.Context(), 4); !errors.Is(err, catalog.ErrBranch) || r.Clean {
 		t.Errorf("of an unknown branch: %+v, %v", r, err)
 	}
-	if sum, err := i.Replay(t.Context(), boss, "a"); err != nil || sum.Applied != 1 {
-		t.Errorf("afterwards: %+v, %v", sum, err)
-	}
+	testenv.Equal(t, 1, testenv.Must(i.Replay(t.Context(), boss, "a"))(t).Applied)
 }
 
 func TestMasked(t *testing.T) {

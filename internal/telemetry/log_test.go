@@ -142,9 +142,7 @@ func TestBuffer_FullBufferDoesNotWait(t *testing.T) {
 	for range 4 {
 		testenv.Must(b.Write(line))(t)
 	}
-	if got := len(out.all()); got != flushAt {
-		t.Errorf("%d bytes written, want %d", got, flushAt)
-	}
+	testenv.Equal(t, flushAt, len(out.all()))
 	testenv.NoError(t, b.Close())
 }
 
@@ -154,9 +152,7 @@ func TestBuffer_CloseFlushesAndWritesThroughAfterwards(t *testing.T) {
 	fmt.Fprint(b, "one ")
 	testenv.NoError(t, b.Close())
 	fmt.Fprint(b, "two")
-	if got := out.all(); got != "one two" {
-		t.Errorf("output %q", got)
-	}
+	testenv.Equal(t, "one two", out.all())
 }
 
 func TestBuffer_ReportsTheOutputsFailureOnce(t *testing.T) {
@@ -248,9 +244,7 @@ func errorOf(s Secret) error { return fmt.Errorf("token %s", s) }
 func TestSecret_ReadsFromJSONAndConverts(t *testing.T) {
 	var v struct{ Token Secret }
 	testenv.NoError(t, json.Unmarshal([]byte(`{"Token":"`+canary+`"}`), &v))
-	if string(v.Token) != canary {
-		t.Errorf("the text is lost: %q", string(v.Token))
-	}
+	testenv.Equal(t, canary, string(v.Token))
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

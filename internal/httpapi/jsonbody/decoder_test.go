@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"comanda/internal/testenv"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -384,9 +386,7 @@ func FuzzDecode(f *testing.F) {
 		case err == nil && !stdAccepts:
 			t.Fatalf("accepted, but encoding/json says %v and the schema %v", stdErr, validate(loose))
 		case err == nil:
-			if d := cmp.Diff(want, got, cmp.AllowUnexported(order{})); d != "" {
-				t.Fatal(d)
-			}
+			testenv.Equal(t, want, got, cmp.AllowUnexported(order{}))
 		case err.Syntax != "" && wellFormed:
 			stricter := !utf8.Valid(body) || strings.Contains(err.Syntax, `broken \u`) || strings.Contains(err.Syntax, "deeper")
 			if !stricter {

@@ -268,17 +268,13 @@ func TestRun_rate(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	o.wait = func(context.Context, time.Duration) error { return stop }
-	if _, err := Run(t.Context(), db, o); !errors.Is(err, stop) {
-		t.Errorf("the walk goes on: error %v, want %v", err, stop)
-	}
+	testenv.ErrorIs(t, stop, testenv.Err(Run(t.Context(), db, o)), "the walk goes on")
 }
 
 func TestRun_server_down(t *testing.T) {
 	db, srv := redisdbtest.Real(t)
 	srv.Kill()
-	if _, err := Run(t.Context(), db, withoutPause()); !errors.Is(err, redisdb.ErrDown) {
-		t.Errorf("Run without a server: error %v, want ErrDown", err)
-	}
+	testenv.ErrorIs(t, redisdb.ErrDown, testenv.Err(Run(t.Context(), db, withoutPause())), "Run without a server")
 }
 
 func TestKinds_are_all_tried(t *testing.T) {

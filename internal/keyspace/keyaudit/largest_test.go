@@ -26,9 +26,7 @@ func TestRun_largest(t *testing.T) {
 		must(t, db, cmds...)
 		r := mustRun(t, db, withoutPause())
 
-		if len(r.Largest) != largestKeys {
-			t.Errorf("%d largest keys, want %d", len(r.Largest), largestKeys)
-		}
+		testenv.Equal(t, largestKeys, len(r.Largest))
 		lengths := map[string]Key{}
 		for _, f := range r.Families {
 			if len(f.Longest) == 0 || len(f.Longest) > longestPerFamily {

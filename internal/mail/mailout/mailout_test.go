@@ -57,9 +57,7 @@ func TestFolder_refuses(t *testing.T) {
 	f := testenv.Must(mailout.NewFolder(t.TempDir(), "no-reply@house.example"))(t)
 	m := message(t)
 	m.To = "guest@example.com\r\nBcc: all@example.com"
-	if err := f.Send(t.Context(), m); !errors.Is(err, mail.ErrRefused) {
-		t.Errorf("Send with a line break in To: error %v, want ErrRefused", err)
-	}
+	testenv.ErrorIs(t, mail.ErrRefused, f.Send(t.Context(), m), "Send with a line break in To")
 }
 
 // Line breaks in a subject, which no template contains, do not start another header.
@@ -88,9 +86,7 @@ func TestSMTP_deadline(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := s.Send(ended, message(t)); !errors.Is(err, mail.ErrUnreachable) {
-		t.Errorf("Send after the deadline: error %v, want ErrUnreachable", err)
-	}
+	testenv.ErrorIs(t, mail.ErrUnreachable, s.Send(ended, message(t)), "Send after the deadline")
 }
 
 func TestConfig(t *testing.T) {
