@@ -119,9 +119,7 @@ func TestGuests_story(t *testing.T) {
 			"id": "an-line-1", "phone": 2.0, "mine": true, "itemId": "102", "name": "Soup", "qty": 3.0, "notes": "",
 		}
 		testenv.Equal[any](t, want, lines[0])
-		if got := s.cart(t, "an", "DELETE", "an-line-1", "").want(t, 200, "").brief(t); got != "1 binh-line-2×1" {
-			t.Error(got)
-		}
+		testenv.Equal(t, "1 binh-line-2×1", s.cart(t, "an", "DELETE", "an-line-1", "").want(t, 200, "").brief(t))
 	})
 }
 

@@ -43,9 +43,7 @@ func TestStore_declarations(t *testing.T) {
 		} {
 			before := content(t, s).Revision
 			d := testenv.Must(dishes.PutDish(ctx, cook, undeclared, catalog.DishEdit{Declared: step.edit}))(t)
-			if diff := cmp.Diff(step.want, d.Allergens); diff != "" {
-				t.Errorf("the dish (-want +got):\n%s", diff)
-			}
+			testenv.Equal(t, step.want, d.Allergens)
 			if diff := cmp.Diff(step.want, item(menuItem).Allergens); diff != "" || content(t, s).Revision <= before {
 				t.Errorf("the published menu (-want +got):\n%s", diff)
 			}
@@ -71,9 +69,7 @@ func TestStore_declarations(t *testing.T) {
 		set := item(lunchSet)
 		drink := set.Groups[1].Options[1] // the egg coffee
 		want := &catalog.Allergens{Contains: []catalog.Allergen{catalog.Egg, catalog.Milk}}
-		if diff := cmp.Diff(want, drink.Allergens); diff != "" {
-			t.Errorf("a part of a combo (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, want, drink.Allergens)
 		testenv.Must(dishes.PutDish(ctx, cook, drink.DishID, catalog.DishEdit{Declared: catalog.DeclarationEdit{Allergens: &catalog.AllergensEdit{}}}))(t)
 		if set := item(lunchSet); set.Declared().Allergens != nil {
 			t.Errorf("a set with an unknown part declares %+v, want nothing", set.Declared().Allergens)

@@ -100,10 +100,7 @@ func TestStore_RestoreDue(t *testing.T) {
 			t.Errorf("too early: %v, %v", branches, err)
 		}
 		calls.want(t)
-		branches, err := s.RestoreDue(t.Context(), now.Add(time.Hour))
-		if d := cmp.Diff([]int64{1, 2}, branches); d != "" || err != nil {
-			t.Errorf("restored branches (-want +got):\n%s, error %v", d, err)
-		}
+		testenv.Equal(t, []int64{1, 2}, testenv.Must(s.RestoreDue(t.Context(), now.Add(time.Hour)))(t))
 		calls.want(t, "11=20", "22=20")
 		if again, err := s.RestoreDue(t.Context(), now.Add(time.Hour)); err != nil || again != nil {
 			t.Errorf("again: %v, %v", again, err)

@@ -73,9 +73,7 @@ func TestStore_CreateBranch_repeated(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if all, err := s.Branches(t.Context()); len(all) != 1 || err != nil {
-			t.Errorf("%d branches, %v", len(all), err)
-		}
+		testenv.Equal(t, 1, len(testenv.Must(s.Branches(t.Context()))(t)))
 		other, digest := newBranch(t, "Quán Huệ")
 		if _, err := s.CreateBranch(t.Context(), authz.System(), other, "k", digest, now); !errors.Is(err, catalog.ErrBranchKeyReused) {
 			t.Errorf("another branch under the same key: error %v, want ErrBranchKeyReused", err)
@@ -139,35 +137,21 @@ func TestStore_slugs(t *testing.T) {
 		if a.Slug != "quan-hoa" || b.Slug != "quan-hoa-2" {
 			t.Fatalf("slugs = %q and %q, want quan-hoa and quan-hoa-2", a.Slug, b.Slug)
 		}
-		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
-			t.Error(slug)
-		}
+		testenv.Equal(t, "quan-mai", e.rename(a.ID, "Quán Mai"))
 		e.wantBranch("quan-hoa", a.ID)
 		e.wantBranch("quan-mai", a.ID)
-		if c := e.create("Quán Hoa"); c.Slug != "quan-hoa-3" {
-			t.Errorf("slug of a new branch = %q, want quan-hoa-3, which takes no link away", c.Slug)
-		}
-		if slug := e.rename(a.ID, "Quán Mai"); slug != "quan-mai" {
-			t.Errorf("slug of the same name = %q, want quan-mai", slug)
-		}
-		if slug := e.rename(a.ID, "QUÁN MÀI"); slug != "quan-mai" {
-			t.Errorf("slug of another spelling = %q, want quan-mai", slug)
-		}
-		if slug := e.rename(a.ID, "Quán Hoa"); slug != "quan-hoa" {
-			t.Errorf("slug of the first name = %q, want quan-hoa", slug)
-		}
+		testenv.Equal(t, "quan-hoa-3", e.create("Quán Hoa").Slug)
+		testenv.Equal(t, "quan-mai", e.rename(a.ID, "Quán Mai"))
+		testenv.Equal(t, "quan-mai", e.rename(a.ID, "QUÁN MÀI"))
+		testenv.Equal(t, "quan-hoa", e.rename(a.ID, "Quán Hoa"))
 		e.wantBranch("quan-mai", a.ID)
 		e.wantBranch("unknown", 0)
 		e.wantBranch("", 0)
 		failed := errors.New("refused")
 		_, err := e.s.ChangeBranch(t.Context(), authz.System(), a.ID, audit.ActionBranchEdited, now,
 			func(b catalog.Branch) (catalog.Branch, error) { return b, failed })
-		if !errors.Is(err, failed) {
-			t.Error(err)
-		}
-		if got, err := e.s.Branch(t.Context(), a.ID); err != nil || got.Slug != "quan-hoa" {
-			t.Errorf("Branch = %+v, %v, want slug quan-hoa", got, err)
-		}
+		testenv.ErrorIs(t, failed, err)
+		testenv.Equal(t, "quan-hoa", testenv.Must(e.s.Branch(t.Context(), a.ID))(t).Slug)
 	})
 }
 
@@ -252,9 +236,7 @@ func TestBranchAdmin_mail_sender(t *testing.T) {
 		if _, err := admin.Edit(t.Context(), owner, branchID, catalog.BranchEdit{MailFrom: new("nobody")}); !errors.Is(err, catalog.ErrMailFrom) {
 			t.Errorf("no address: error %v, want ErrMailFrom", err)
 		}
-		if b, err := s.Branch(t.Context(), branchID); err != nil || b.MailFrom != sender {
-			t.Errorf("Branch = %+v, %v, want sender %s", b, err, sender)
-		}
+		testenv.Equal(t, sender, testenv.Must(s.Branch(t.Context(), branchID))(t).MailFrom)
 		b, err := admin.Copy(t.Context(), owner, files, catalog.BranchCopy{From: branchID, Name: "Quán Hoa 2"})
 		if err != nil || b.MailFrom != "" || b.Slug != "quan-hoa-2" {
 			t.Errorf("Copy = %+v, %v, want quan-hoa-2 without a sender", b, err)

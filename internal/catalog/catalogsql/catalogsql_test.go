@@ -67,12 +67,8 @@ func TestStore_Branch(t *testing.T) {
 		if got := b.Calendar().BizDate(now.Add(15 * time.Hour)); got != "2026-02-26" {
 			t.Errorf("business date at four in the morning in Taipei = %s, want 2026-02-26", got)
 		}
-		if _, err := s.Branch(t.Context(), 4); !errors.Is(err, catalog.ErrBranch) {
-			t.Errorf("branch 4: error %v, want ErrBranch", err)
-		}
-		if _, err := s.Content(t.Context(), 4); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("the menu of branch 4: error %v, want ErrMenu", err)
-		}
+		testenv.ErrorIs(t, catalog.ErrBranch, testenv.Err(s.Branch(t.Context(), 4)), "branch 4")
+		testenv.ErrorIs(t, catalog.ErrMenu, testenv.Err(s.Content(t.Context(), 4)), "the menu of branch 4")
 	})
 }
 
@@ -83,9 +79,7 @@ func TestStore_Publish(t *testing.T) {
 		if v.Number != 2 || v.Status != catalog.Draft || v.BranchID != branchID {
 			t.Errorf("draft = %+v, want version 2 of branch 1", v)
 		}
-		if d := cmp.Diff(before, content(t, s), cmp.AllowUnexported(catalog.Edition{})); d != "" {
-			t.Errorf("content before the publication (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, before, content(t, s), cmp.AllowUnexported(catalog.Edition{}))
 		published, err := s.Publish(t.Context(), authz.System(), v.ID, now)
 		if err != nil || published.Status != catalog.Published || !published.PublishedAt.Equal(now) {
 			t.Fatalf("Publish = %+v, %v, want PUBLISHED now", published, err)
@@ -94,9 +88,7 @@ func TestStore_Publish(t *testing.T) {
 		if it, _ := after.Edition.Item(item); after.Edition.VersionID != v.ID || it.Price != 70000 {
 			t.Errorf("version %d is published with price %d, want %d with 70000", after.Edition.VersionID, it.Price, v.ID)
 		}
-		if len(after.Edition.Items) != len(before.Edition.Items) {
-			t.Errorf("%d items became %d, want as many", len(before.Edition.Items), len(after.Edition.Items))
-		}
+		testenv.Equal(t, len(before.Edition.Items), len(after.Edition.Items))
 		if after.Revision <= before.Revision {
 			t.Errorf("revision went from %d to %d, want a higher one", before.Revision, after.Revision)
 		}
@@ -209,10 +201,7 @@ func TestStore_SetQuota(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		before := content(t, s)
 		for _, want := range []*int64{new(int64(0)), new(int64(50)), nil} {
-			b, err := s.SetQuota(t.Context(), authz.System(), item, want, now)
-			if err != nil || b != branchID {
-				t.Fatalf("SetQuota = branch %d, %v, want %d", b, err, branchID)
-			}
+			testenv.Equal(t, branchID, testenv.Must(s.SetQuota(t.Context(), authz.System(), item, want, now))(t))
 			got, limited := content(t, s).Quotas[item]
 			if limited != (want != nil) || limited && got != *want {
 				t.Errorf("quota = %d, limited %t, want that of SetQuota", got, limited)

@@ -131,15 +131,11 @@ func TestStore_PutDish(t *testing.T) {
 func TestStore_Retire(t *testing.T) {
 	each(t, func(t *testing.T, _ *sqldb.DB, s *catalogsql.Store) {
 		c := dishService(s, now)
-		if err := c.Retire(t.Context(), cook, 4); !errors.Is(err, catalog.ErrDishInUse) {
-			t.Errorf("a dish on a menu: error %v, want ErrDishInUse", err)
-		}
+		testenv.ErrorIs(t, catalog.ErrDishInUse, c.Retire(t.Context(), cook, 4), "a dish on a menu")
 		d := testenv.Must(c.PutDish(t.Context(), cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		v := draft(t, s, 70000)
 		line := testenv.Must(s.AddLine(t.Context(), cook, v.ID, d.ID, catalog.Entry{Price: 5, Active: true}, now))(t)
-		if err := c.Retire(t.Context(), cook, d.ID); !errors.Is(err, catalog.ErrDishInUse) {
-			t.Errorf("a dish on a draft: error %v, want ErrDishInUse", err)
-		}
+		testenv.ErrorIs(t, catalog.ErrDishInUse, c.Retire(t.Context(), cook, d.ID), "a dish on a draft")
 		testenv.NoError(t, s.RemoveLine(t.Context(), cook, v.ID, line.ItemID, now))
 		for range 2 { // the second call changes nothing
 			testenv.NoError(t, c.Retire(t.Context(), cook, d.ID))

@@ -192,9 +192,7 @@ func TestMenuFiles_imports_are_serialized(t *testing.T) {
 		if created != 60 || updated != 0 {
 			t.Errorf("%d dishes created and %d updated, want 60 once", created, updated)
 		}
-		if n := len(state(t, s, branch).Items); n != 60 {
-			t.Errorf("%d items, want 60", n)
-		}
+		testenv.Equal(t, 60, len(state(t, s, branch).Items))
 	})
 }
 
@@ -236,9 +234,7 @@ func TestMenuFiles_quotas_reach_the_counters(t *testing.T) {
 		calls.want(t)
 		mustImport(t, s, cook, branchID, file, publish)
 		calls.want(t, "11=33")
-		if q := content(t, s).Quotas[item]; q != 33 {
-			t.Errorf("quota = %d, want 33", q)
-		}
+		testenv.Equal(t, 33, content(t, s).Quotas[item])
 	})
 }
 
@@ -251,9 +247,7 @@ func TestMenuFiles_writes_all_or_nothing(t *testing.T) {
 		files := menuFiles(s)
 		// The quota fails when the draft is published, after everything else was written.
 		_, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price,quota\nMới,Món mới,1k,\nPhở,Phở bò,1k,3\n"), publish)
-		if !errors.Is(err, broken) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, broken, err)
 		r, err := files.Import(t.Context(), cook, branchID, []byte("category,name,price\nMới,Món mới,1k\nPhở,Phở bò,x\n"), publish)
 		want := []menufile.CellProblem{{Row: 3, Column: "price", Code: menufile.PriceUnreadable, Message: `"x": This is not a price.`}}
 		if d := cmp.Diff(want, r.Problems); d != "" || err != nil || r.Created+r.Updated != 0 {
@@ -278,9 +272,7 @@ func TestMenuFiles_belong_to_their_branch(t *testing.T) {
 				t.Errorf("%s in another branch: error %v, want ErrBranch", name, err)
 			}
 		}
-		if !errors.Is(to, catalog.ErrBranch) {
-			t.Errorf("copy to: error %v, want ErrBranch", to)
-		}
+		testenv.ErrorIs(t, catalog.ErrBranch, to, "copy to")
 		// Branch 4 shows dish 4 of branch 1 from now on.
 		branch := emptyBranch(t, db)
 		testenv.Must(files.Copy(t.Context(), authz.System(), catalog.MenuRef{BranchID: branchID}, branch, publish))(t)
@@ -404,9 +396,7 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 		dear := catalog.Entry{Price: 999_000, Active: true}
 		testenv.NoError(t, s.EditDraft(t.Context(), by, v.ID, before[0].ID, dear, now))
 		branch := copyOf(branchID, "Quán Hoa 2")
-		if st := state(t, s, branch); st.DraftID != 0 {
-			t.Errorf("draft of the copy = %d, want none", st.DraftID)
-		}
+		testenv.Equal(t, 0, state(t, s, branch).DraftID)
 		c, err := s.Content(t.Context(), branch)
 		if err != nil || len(c.Edition.Items) != len(before) {
 			t.Fatalf("menu = %+v, %v, want the %d items from before", c.Edition, err, len(before))
@@ -416,9 +406,7 @@ func TestBranchAdmin_Copy_drafts(t *testing.T) {
 				t.Errorf("%+v, want %+v", it, before[i])
 			}
 		}
-		if st := state(t, s, branchID); st.DraftID != v.ID {
-			t.Errorf("draft of the original = %d, want the one from before", st.DraftID)
-		}
+		testenv.Equal(t, v.ID, state(t, s, branchID).DraftID)
 
 		mustImport(t, s, by, unpublished, sixty(), catalog.ImportOptions{})
 		branch = copyOf(unpublished, "Quán Hoa 3")
@@ -623,9 +611,7 @@ func TestMenuFiles_round_trip(t *testing.T) {
 					before.Items[i].ImportKey = after.Items[i].ImportKey
 				}
 				before.Branch.Revision = after.Branch.Revision
-				if d := cmp.Diff(before, after, importedFields); d != "" {
-					t.Fatal(d)
-				}
+				testenv.Equal(t, before, after, importedFields)
 			}
 		}
 		unchanged(t, branchID)
@@ -717,9 +703,7 @@ func TestMenuFiles_options(t *testing.T) {
 		testenv.Equal(t, []int64{45000, 55000, 8000, 10000}, prices("Trà sữa"))
 		testenv.Equal(t, []int64{9000}, prices("Matcha"))
 		library := testenv.Must(s.OptionGroups(t.Context()))(t)
-		if len(library) != before+2 {
-			t.Errorf("%d groups in the library, want %d", len(library), before+2)
-		}
+		testenv.Equal(t, before+2, len(library))
 		again := func(what, file string, want [2]int) {
 			t.Helper()
 			if got := mustImport(t, s, authz.System(), branch, file, publish); got != want {

@@ -118,9 +118,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 		before := state(t, s, branchID)
 		second := catalog.MenuRows{VersionID: draft, Rows: []catalog.MenuRow{row(chicken, 61_000), row(pho, 80_000)}}
 		_, err := menuFiles(s).WriteRows(t.Context(), authz.System(), branchID, second)
-		if !errors.Is(err, catalog.ErrRowsChanged) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, catalog.ErrRowsChanged, err)
 		changed := []catalog.ChangedRow{}
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			changed, _ = f.Extra["dishes"].([]catalog.ChangedRow)
@@ -133,9 +131,7 @@ func TestMenuRows_keep_concurrent_changes(t *testing.T) {
 		}
 		// Values that are stored already are not a conflict, so a request whose response was lost can be repeated.
 		second.Rows[1] = row(pho, 70_000)
-		if r := written(t, s, branchID, second); r.Updated != 1 {
-			t.Errorf("WriteRows = %+v, want one updated", r)
-		}
+		testenv.Equal(t, 1, written(t, s, branchID, second).Updated)
 	})
 }
 
@@ -201,12 +197,8 @@ func TestMenuRows_500_dishes(t *testing.T) {
 			r.Names = catalog.Texts{"en": fmt.Sprintf("Dish %d", i)}
 			w.Rows = append(w.Rows, r)
 		}
-		if r := written(t, s, branch, w); r.Created != catalog.MaxMenuRows {
-			t.Errorf("WriteRows = %+v, want %d created", r, catalog.MaxMenuRows)
-		}
-		if got := contentOf(t, s, branch); len(got.Edition.Items) != catalog.MaxMenuRows {
-			t.Errorf("%d items", len(got.Edition.Items))
-		}
+		testenv.Equal(t, catalog.MaxMenuRows, written(t, s, branch, w).Created)
+		testenv.Equal(t, catalog.MaxMenuRows, len(contentOf(t, s, branch).Edition.Items))
 	})
 }
 

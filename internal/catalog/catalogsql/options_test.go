@@ -118,12 +118,8 @@ func TestStore_groups_of_a_version(t *testing.T) {
 				}},
 			}},
 		}
-		if d := cmp.Diff(want, got.Groups); d != "" {
-			t.Errorf("published groups (-want +got):\n%s", d)
-		}
-		if d := cmp.Diff(want, shown.Groups); d != "" {
-			t.Errorf("groups of the preview (-want +got):\n%s", d)
-		}
+		testenv.Equal(t, want, got.Groups)
+		testenv.Equal(t, want, shown.Groups)
 		// The next draft starts with them, and what it changes leaves the published version (I13).
 		next := testenv.Must(s.Draft(t.Context(), cook, menuID, now))(t)
 		_, lines := testenv.Must2(s.Lines(t.Context(), cook, next.ID))(t)
@@ -187,9 +183,7 @@ func TestStore_Publish_refuses_incomplete_groups(t *testing.T) {
 				if !errors.Is(err, catalog.ErrIncomplete) || !errors.As(err, &f) {
 					t.Fatalf("Publish: error %v, want ErrIncomplete", err)
 				}
-				if d := cmp.Diff(c.want, f.Extra["problems"]); d != "" {
-					t.Errorf("problems (-want +got):\n%s", d)
-				}
+				testenv.Equal[any](t, c.want, f.Extra["problems"])
 				testenv.Must(o.SetGroups(t.Context(), cook, v.ID, c.item, nil))(t)
 			})
 		}
@@ -307,9 +301,7 @@ func TestStore_library(t *testing.T) {
 		testenv.Must(o.SetGroups(t.Context(), cook, v.ID, item, []catalog.VersionGroup{l.sizeGroup(), l.drinkGroup(), l.toppingGroup(0)}))(t)
 		refused := func(want error, err error) {
 			t.Helper()
-			if !errors.Is(err, want) {
-				t.Errorf("error %v, want %v", err, want)
-			}
+			testenv.ErrorIs(t, want, err)
 		}
 		refused(catalog.ErrOptionGroupInUse, o.RetireGroup(t.Context(), cook, l.sizes))
 		refused(catalog.ErrOptionInUse, o.RetireOption(t.Context(), cook, l.large))
@@ -387,10 +379,7 @@ func TestStore_options_off(t *testing.T) {
 		if branches, err := s.RestoreDueOptions(t.Context(), now.Add(time.Hour-time.Millisecond)); err != nil || branches != nil {
 			t.Errorf("restored %v, %v before the end", branches, err)
 		}
-		branches, err := s.RestoreDueOptions(t.Context(), now.Add(time.Hour))
-		if d := cmp.Diff([]int64{branchID}, branches); err != nil || d != "" {
-			t.Errorf("branches with restored options, %v (-want +got):\n%s", err, d)
-		}
+		testenv.Equal(t, []int64{branchID}, testenv.Must(s.RestoreDueOptions(t.Context(), now.Add(time.Hour)))(t))
 		testenv.Must(s.AddUnavailableOption(t.Context(), cook, branchID, l.pearls, catalog.Until{}, now))(t)
 		testenv.NoError(t, s.RestoreOption(t.Context(), cook, branchID, l.pearls, now))
 		testenv.NoError(t, s.RestoreOption(t.Context(), cook, branchID, l.pearls, now))

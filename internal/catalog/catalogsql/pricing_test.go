@@ -64,16 +64,12 @@ func TestStore_ChangePricing_needs_tax_classes(t *testing.T) {
 		}
 
 		_, err = s.SetTaxClass(ctx, authz.System(), "", dishes[:1], now)
-		if n := missingDishes(t, err); n != 1 {
-			t.Errorf("%d dishes are reported, want the one whose class was removed", n)
-		}
+		testenv.Equal(t, 1, missingDishes(t, err))
 		_, _, err = s.PutDish(ctx, authz.System(), dishes[0], now, func(d catalog.Dish) (catalog.Dish, error) {
 			d.TaxClass = ""
 			return d, nil
 		})
-		if n := missingDishes(t, err); n != 1 {
-			t.Errorf("%d dishes are reported, want the edited one", n)
-		}
+		testenv.Equal(t, 1, missingDishes(t, err))
 		// A new dish without a class cannot be published.
 		d := testenv.Must(dishService(s, now).PutDish(ctx, cook, 0, catalog.DishEdit{CategoryID: new(int64(1)), Names: soup}))(t)
 		v := draft(t, s, 70000)
@@ -158,12 +154,8 @@ func TestStore_PutOption_needs_a_tax_rate(t *testing.T) {
 				})
 			return err
 		}
-		if n := missingDishes(t, put(catalog.ClassAlcohol)); n != 1 {
-			t.Errorf("%d dishes are reported, want the one with the option", n)
-		}
-		if err := put("NONE"); !errors.Is(err, catalog.ErrTaxClass) {
-			t.Errorf("an unknown class is answered with %v, want ErrTaxClass", err)
-		}
+		testenv.Equal(t, 1, missingDishes(t, put(catalog.ClassAlcohol)))
+		testenv.ErrorIs(t, catalog.ErrTaxClass, put("NONE"), "an unknown class is answered with")
 		p.Rules = append(p.Rules, catalog.TaxRule{TaxClass: catalog.ClassAlcohol, Rate: "VAT"})
 		testenv.Must(s.ChangePricing(ctx, authz.System(), branchID, p.Filled(), now))(t)
 		testenv.NoError(t, put(catalog.ClassAlcohol))
@@ -195,9 +187,7 @@ func TestStore_combo_parts_need_a_tax_rate(t *testing.T) {
 		testenv.Must(s.Publish(ctx, cook, v.ID, now))(t)
 
 		_, err := s.SetTaxClass(ctx, authz.System(), catalog.ClassAlcohol, []int64{6}, now)
-		if n := missingDishes(t, err); n != 1 {
-			t.Errorf("%d dishes are reported, want the tea of the combo", n)
-		}
+		testenv.Equal(t, 1, missingDishes(t, err))
 		_, err = s.SetTaxClass(ctx, authz.System(), "", []int64{6}, now)
 		if n := missingDishes(t, err); n != 1 {
 			t.Errorf("%d dishes are reported without a class, want the tea of the combo", n)
@@ -212,9 +202,7 @@ func TestStore_combo_parts_need_a_tax_rate(t *testing.T) {
 		}
 		testenv.NoError(t, put(catalog.ClassFood)) // the option's own class replaces that of its dish
 		testenv.Must(s.SetTaxClass(ctx, authz.System(), catalog.ClassAlcohol, []int64{6}, now))(t)
-		if n := missingDishes(t, put(catalog.ClassSoftDrink)); n != 1 {
-			t.Errorf("%d dishes are reported, want the one with the option", n)
-		}
+		testenv.Equal(t, 1, missingDishes(t, put(catalog.ClassSoftDrink)))
 		next := testenv.Must(s.Draft(ctx, cook, menuID, now))(t)
 		testenv.NoError(t, s.EditDraft(ctx, cook, next.ID, item, catalog.Entry{Price: 65000}, now))
 		testenv.Must(s.Publish(ctx, cook, next.ID, now))(t)

@@ -94,9 +94,7 @@ func TestStore_menus_together(t *testing.T) {
 		rest := content(t, s)
 		testenv.Equal(t, before.Edition, rest.Edition, cmp.AllowUnexported(catalog.Edition{}))
 		testenv.Must(s.Withdraw(t.Context(), cook, menuID, now))(t)
-		if _, err := s.Content(t.Context(), branchID); !errors.Is(err, catalog.ErrMenu) {
-			t.Errorf("without a menu: %v, want ErrMenu", err)
-		}
+		testenv.ErrorIs(t, catalog.ErrMenu, testenv.Err(s.Content(t.Context(), branchID)), "without a menu")
 	})
 }
 

@@ -97,9 +97,7 @@ func TestStore_lines_of_a_draft(t *testing.T) {
 		// An entry without a position keeps its position.
 		testenv.NoError(t, s.EditDraft(t.Context(), cook, v.ID, l.ItemID,
 			catalog.Entry{Price: 8000, Quota: new(int64(2)), Active: true}, now))
-		if got := items(); got[0] != l.ItemID {
-			t.Errorf("the item moved: %v", got)
-		}
+		testenv.Equal(t, l.ItemID, items()[0])
 		b := testenv.Must(c.Preview(t.Context(), cook, v.ID))(t)
 		shown, _ := b.Item(l.ItemID)
 		if left, limited := b.Left(l.ItemID); shown.Price != 8000 || left != 2 || !limited || b.Date != "2026-02-26" {

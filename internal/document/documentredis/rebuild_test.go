@@ -2,7 +2,6 @@ package documentredis
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -42,9 +41,7 @@ func (r *fixture) reconcile(t testing.TB) {
 // wantUsable fails the test unless readers may use Redis, or must not, as wanted.
 func (r *fixture) wantUsable(t testing.TB, want bool) {
 	t.Helper()
-	if got := r.generation.Epoch() != ""; got != want {
-		t.Errorf("the documents are whole: %v, want %v", got, want)
-	}
+	testenv.Equal(t, want, r.generation.Epoch() != "")
 }
 
 // Numbers of accounts and of orders with three lines each: more than fit into a batch.
@@ -105,9 +102,7 @@ func TestRebuild_resumes(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, context.Canceled, interrupted(ctx, t, r, total/2, cancel))
 		testenv.NoError(t, r.data.PutUser(t.Context(), documenttest.User{ID: 1, Email: "changed@example.com", Role: 1}))
 		done := 0
 		b := r.builder()
@@ -125,9 +120,7 @@ func TestRebuild_restarts_after_lost_keys(t *testing.T) {
 	each(t, func(t *testing.T, r *fixture) {
 		total := fillBatches(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
-		if err := interrupted(ctx, t, r, total/2, cancel); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		testenv.ErrorIs(t, context.Canceled, interrupted(ctx, t, r, total/2, cancel))
 		flush(t, r)
 		r.reconcile(t)
 		r.wantUsable(t, true)
@@ -141,12 +134,8 @@ func TestRebuild_keys_lost_during_rebuild(t *testing.T) {
 		total := fillBatches(t, r)
 		var once sync.Once
 		err := interrupted(t.Context(), t, r, total/2, func() { once.Do(func() { flush(t, r) }) })
-		if !errors.Is(err, document.ErrKeysLost) {
-			t.Fatal(err)
-		}
-		if state, err := r.sql.Generation(t.Context()); err != nil || state.Epoch != "" {
-			t.Errorf("the epoch is %q, %v", state.Epoch, err)
-		}
+		testenv.ErrorIs(t, document.ErrKeysLost, err)
+		testenv.Equal(t, "", testenv.Must(r.sql.Generation(t.Context()))(t).Epoch)
 		r.reconcile(t)
 		r.wantUsable(t, true)
 		r.wantClean(t)
@@ -164,9 +153,7 @@ func TestRebuild_one_at_a_time(t *testing.T) {
 		if ok, err := r.sql.ClaimBuild(t.Context(), seen, next, now); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		if err := r.builder().Build(t.Context()); !errors.Is(err, document.ErrRebuildRunning) {
-			t.Errorf("two at a time: error %v, want ErrRebuildRunning", err)
-		}
+		testenv.ErrorIs(t, document.ErrRebuildRunning, r.builder().Build(t.Context()), "two at a time")
 		r.reconcile(t) // the other process keeps the claim
 		r.wantUsable(t, false)
 		b := r.builder()

@@ -350,9 +350,7 @@ func (w *sampledFixture) write(t *testing.T, k, n int64) {
 	case 3:
 		testenv.NoError(t, w.data.DeleteCart(ctx, id))
 	}
-	if err := w.projector.RunOnce(ctx); err != nil {
-		t.Error(err)
-	}
+	testenv.NoError(t, w.projector.RunOnce(ctx))
 }
 
 // While lists are damaged they are read from SQL, and no reader gets an empty one before the loss is detected.

@@ -210,12 +210,8 @@ func TestVerify_paced(t *testing.T) {
 		}
 		stopped := errors.New("stopped")
 		v.Mirror = r.store.Paced(func(context.Context) error { return stopped })
-		if _, err := v.Verify(t.Context()); !errors.Is(err, stopped) {
-			t.Errorf("a stopped walk: error %v, want %v", err, stopped)
-		}
+		testenv.ErrorIs(t, stopped, testenv.Err(v.Verify(t.Context())), "a stopped walk")
 		v.Pace = v.Mirror.(pacedMirror).pace
-		if _, err := v.Verify(t.Context()); !errors.Is(err, stopped) {
-			t.Errorf("a stopped comparison: error %v, want %v", err, stopped)
-		}
+		testenv.ErrorIs(t, stopped, testenv.Err(v.Verify(t.Context())), "a stopped comparison")
 	})
 }

@@ -183,9 +183,7 @@ func TestHandle_poison(t *testing.T) {
 						t.Fatalf("attempt %d (-want +got):\n%s", attempt+1, diff)
 					}
 				}
-				if n := number(t, db, daybookPaid); n != 4 {
-					t.Errorf("counted %d orders, want 4", n)
-				}
+				testenv.Equal(t, 4, number(t, db, daybookPaid))
 				dead := letters(t, db)
 				if len(dead) != 1 || dead[0].ID != poison.ID || dead[0].Reason == "" {
 					t.Errorf("dead letters %+v", dead)
@@ -216,15 +214,11 @@ func TestHandle_poison_is_tried_once(t *testing.T) {
 		}
 		poison := paid(fails)
 		out := handle(t, b, hopeless, paid(1), poison, paid(2))
-		if diff := cmp.Diff([]Outcome{{}, {State: Dead}, {}}, out); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []Outcome{{}, {State: Dead}, {}}, out)
 		if dead := letters(t, db); len(dead) != 1 || dead[0].ID != poison.ID {
 			t.Errorf("dead letters %+v", dead)
 		}
-		if n := number(t, db, daybookPaid); n != 2 {
-			t.Errorf("counted %d orders, want 2", n)
-		}
+		testenv.Equal(t, 2, number(t, db, daybookPaid))
 	})
 }
 
@@ -240,13 +234,9 @@ func TestHandle_database_out_of_reach(t *testing.T) {
 		return context.Canceled
 	}
 	for range 2 * maxAttempts {
-		if _, err := b.Handle(ctx, stopping, []event.Event{paid(1)}); !errors.Is(err, context.Canceled) {
-			t.Fatalf("Handle = %v", err)
-		}
+		testenv.ErrorIs(t, context.Canceled, testenv.Err(b.Handle(ctx, stopping, []event.Event{paid(1)})))
 	}
-	if n := number(t, db, testStmts.Must("failure_count")); n != 0 {
-		t.Errorf("%d failures were counted", n)
-	}
+	testenv.Equal(t, 0, number(t, db, testStmts.Must("failure_count")))
 }
 
 func TestReplay(t *testing.T) {
@@ -264,17 +254,13 @@ func TestReplay(t *testing.T) {
 		if sum != (ReplayResult{Applied: 2, Failed: 1}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
-		if n := number(t, db, daybookPaid); n != 2 {
-			t.Errorf("counted %d orders, want 2", n)
-		}
+		testenv.Equal(t, 2, number(t, db, daybookPaid))
 		if dead := letters(t, db); len(dead) != 1 || dead[0].ID != bad.ID {
 			t.Errorf("dead letters of the consumer: %+v", dead)
 		}
 		counts, err := eventsql.CountDeadLetters(t.Context(), db)
 		want := []queue.DeadLetterCount{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
-		if diff := cmp.Diff(want, counts); diff != "" {
-			t.Errorf("dead letters (-want +got): %v\n%s", err, diff)
-		}
+		testenv.Equal(t, want, counts)
 	})
 }
 
@@ -291,9 +277,7 @@ func TestPurge(t *testing.T) {
 		handle(t, b, quiet, events...)
 		handle(t, b, daybook, paid(fails))
 
-		if n, err := b.Purge(t.Context(), db.Now().Add(-time.Hour)); n != 0 || err != nil {
-			t.Errorf("purged %d young rows, %v", n, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(b.Purge(t.Context(), db.Now().Add(-time.Hour)))(t))
 		if n, err := b.Purge(t.Context(), db.Now().Add(time.Hour)); n != int64(len(events))+1 || err != nil {
 			t.Errorf("purged %d rows, %v; want %d", n, err, len(events)+1)
 		}
@@ -323,9 +307,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	want := map[string]float64{"ok": 2, "dup": 1, "retry": maxAttempts - 1, "dead": 1}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("consumer_message_total (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, want, got)
 }
 
 func TestConsumer_Check(t *testing.T) {

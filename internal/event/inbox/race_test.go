@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 
+	"comanda/internal/testenv"
+
 	"comanda/internal/event"
 	"comanda/internal/sqldb"
 	"comanda/internal/sqldb/sqldbtest"
@@ -35,8 +37,6 @@ func TestHandle_the_same_batch_at_once(t *testing.T) {
 			close(begin)
 			all.Wait()
 		}
-		if got := number(t, db, daybookPaid); got != rounds*size {
-			t.Errorf("counted %d orders of %d", got, rounds*size)
-		}
+		testenv.Equal(t, rounds*size, number(t, db, daybookPaid))
 	})
 }

@@ -45,9 +45,7 @@ func TestRabbit_outage(t *testing.T) {
 		broker.all(t, broker.Restart)
 		drain(t, rel)
 		r.nothingWrong(t, db)
-		if n := count(t, db, relayedCount); n != backlog {
-			t.Errorf("%d events are relayed, want all", n)
-		}
+		testenv.Equal(t, backlog, count(t, db, relayedCount))
 		r.compare(t, committed)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"comanda/internal/event"
@@ -29,10 +28,7 @@ func publisherWireForm(t *testing.T, r *brokerTest) {
 			d.Headers["aggregate_id"] != events[i].AggregateID || d.Headers["event_type"] != "order.paid" {
 			t.Errorf("message %+v", d)
 		}
-		got, err := decode(d)
-		if diff := cmp.Diff(events[i], got); diff != "" || err != nil {
-			t.Errorf("event through the broker (-want +got): %v\n%s", err, diff)
-		}
+		testenv.Equal(t, events[i], testenv.Must(decode(d))(t))
 	}
 }
 
@@ -162,12 +158,8 @@ func publisherAlarm(t *testing.T, r *brokerTest) {
 	}()
 	testenv.Eventually(t, brokerTimeout, func() bool { return r.ready(t, "comanda.daybook") == 2 })
 	r.proxy.Inject(blockedFrame("low on memory"))
-	if err := <-failed; !errors.Is(err, errBlocked) {
-		t.Fatalf("Publish = %v, want %v", err, errBlocked)
-	}
-	if err := p.Ready(t.Context()); !errors.Is(err, errBlocked) {
-		t.Fatalf("Ready = %v, want %v", err, errBlocked)
-	}
+	testenv.ErrorIs(t, errBlocked, <-failed, "Publish")
+	testenv.ErrorIs(t, errBlocked, p.Ready(t.Context()))
 	r.proxy.Inject(unblockedFrame())
 	r.proxy.resume()
 	testenv.Eventually(t, brokerTimeout, func() bool { return p.Ready(t.Context()) == nil })
@@ -183,9 +175,7 @@ func publisherClosed(t *testing.T, r *brokerTest) {
 	publish(t, p, placed("order1"))
 	p.Close()
 	p.Close()
-	if err := p.Ready(t.Context()); !errors.Is(err, errClosed) {
-		t.Errorf("Ready = %v, want %v", err, errClosed)
-	}
+	testenv.ErrorIs(t, errClosed, p.Ready(t.Context()))
 }
 
 // On a broker with the queue of another payment window, the queue is kept, events continue, timers stop, and the log

@@ -33,10 +33,7 @@ func TestDecode_reads_encoded_values(t *testing.T) {
 		e := event.OrderPaid.New(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "at")),
 			rapid.StringMatching(`[a-z0-9]{26}`).Draw(t, "order"), rapid.Int64().Draw(t, "seq"),
 			rapid.Int64().Draw(t, "branch"), event.Paid{BizDate: "2026-02-26"})
-		got, err := decode(delivered(encode(e)))
-		if diff := cmp.Diff(e, got); diff != "" || err != nil {
-			t.Fatalf("event (-want +got): %v\n%s", err, diff)
-		}
+		testenv.Equal(t, e, testenv.Must(decode(delivered(encode(e))))(t))
 	})
 }
 

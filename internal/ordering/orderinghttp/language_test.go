@@ -114,8 +114,6 @@ func TestOrder_language(t *testing.T) {
 		// An order placed before names were stored shows the branch's default language.
 		forget := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE item_name SET names = ''")}}).Must("it")
 		testenv.Must(s.DB.Exec(t.Context(), forget))(t)
-		if got := s.itemName(t, paths[0], "en"); got != "Phở bò" {
-			t.Errorf("an old order: %q", got)
-		}
+		testenv.Equal(t, "Phở bò", s.itemName(t, paths[0], "en"))
 	}, 10)
 }

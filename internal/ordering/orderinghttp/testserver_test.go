@@ -15,7 +15,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"comanda/internal/authz/authzhttp"
@@ -326,9 +325,7 @@ func (h *testServer) post(method, path, token string, body, into any) (status in
 	}
 	status, answer = h.send(r)
 	if into != nil && status/100 == 2 {
-		if err := json.Unmarshal([]byte(answer), into); err != nil {
-			h.t.Error(err)
-		}
+		testenv.NoError(h.t, json.Unmarshal([]byte(answer), into))
 	}
 	return status, answer
 }
@@ -421,9 +418,7 @@ func (h *testServer) wantRows(lines ...string) {
 	for i := range got {
 		got[i] = strings.TrimSpace(got[i])
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		h.t.Errorf("the books (-want +got):\n%s", d)
-	}
+	testenv.Equal(h.t, want, got)
 	h.balanced()
 }
 

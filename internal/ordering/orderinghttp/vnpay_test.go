@@ -63,9 +63,7 @@ func (h *testServer) ipn(query string) string {
 
 func (h *testServer) wantIPN(query, want string) {
 	h.t.Helper()
-	if got := h.ipn(query); got != want {
-		h.t.Errorf("the notice is answered %s, want %s", got, want)
-	}
+	testenv.Equal(h.t, want, h.ipn(query))
 }
 
 // TestVNPay checks that a VNPay payment ends in the expected state for each of the guest's actions and each fault.
@@ -309,9 +307,7 @@ func TestVNPay_pageTooLate(t *testing.T) {
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY CREATED")
 		h.Advance(15 * time.Minute)
 		place(http.StatusOK, &o)
-		if o.Payment.RedirectURL != "" {
-			h.t.Errorf("page %s, want none", o.Payment.RedirectURL)
-		}
+		testenv.Equal(h.t, "", o.Payment.RedirectURL)
 		h.wantRows("order PLACED/UNPAID refunded 0", "attempt VNPAY FAILED", "report CALLBACK FAILED")
 	})
 }
@@ -515,9 +511,7 @@ func TestVNPay_late(t *testing.T) {
 				h.wantRows(slices.Concat(c.books, []string{
 					"attempt VNPAY PAID", "event order.canceled", "report CALLBACK PAID", "report CALLBACK REPEATED",
 				})...)
-				if got := h.timeline(o.ID); got != c.timeline {
-					h.t.Errorf("timeline %s, want %s", got, c.timeline)
-				}
+				testenv.Equal(h.t, c.timeline, h.timeline(o.ID))
 			})
 		}
 	})

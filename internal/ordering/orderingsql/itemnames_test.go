@@ -116,13 +116,9 @@ func TestMigration_names_once(t *testing.T) {
 			want[i].Items = slices.Clone(want[i].Items)
 			want[i].Items[1].Names = ""
 		}
-		if diff := cmp.Diff(want, read()); diff != "" {
-			t.Errorf("orders after the return (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, want, read())
 		stored := testenv.Must(sqldb.Map[int64, string](t.Context(), db, nameStmts.Must("stored")))(t)
-		if len(stored) != 3 {
-			t.Errorf("%d names after the return, want Phở and two Bún", len(stored))
-		}
+		testenv.Equal(t, 3, len(stored))
 		// Later orders and payments go on, with holds that are named and such that are not.
 		for _, id := range ids {
 			if res := testenv.Must(l.Do(t.Context(), orderingtest.Pay(id, now)))(t); res.Order.PaymentStatus != ordering.Paid {

@@ -100,9 +100,7 @@ func TestLedger_kitchen(t *testing.T) {
 		}
 		o = do(refundInFull(cleared, now))
 		do(step(cleared, ordering.Start, o.Version))
-		if _, err := l.Do(t.Context(), step(unpaid, ordering.Start, 0)); !errors.Is(err, ordering.ErrNotPaid) {
-			t.Error(err)
-		}
+		testenv.ErrorIs(t, ordering.ErrNotPaid, testenv.Err(l.Do(t.Context(), step(unpaid, ordering.Start, 0))))
 
 		d, _, err := reader.Order(t.Context(), cooking)
 		if err != nil || d.Status != ordering.Preparing || d.SteppedAt.IsZero() || d.Items[0].DoneAt != (time.Time{}) || d.Items[1].DoneAt.IsZero() {
@@ -114,9 +112,7 @@ func TestLedger_kitchen(t *testing.T) {
 		if diff := cmp.Diff(want, d.Steps); diff != "" || d.Version != 7 {
 			t.Errorf("version %d, want 7; steps (-want +got):\n%s", d.Version, diff)
 		}
-		if n := r.Events(t, event.OrderProgressed.Name); n != 2+4+2+1 {
-			t.Errorf("%d events, want 9", n)
-		}
+		testenv.Equal(t, 2+4+2+1, r.Events(t, event.OrderProgressed.Name))
 		if n := documents(t, db, cooking); n != 1+1+1+3 { // placed, paid, started and three items
 			t.Errorf("document marked as changed %d times, want 6", n)
 		}
@@ -153,12 +149,8 @@ func wantBoard(t *testing.T, reader *orderingsql.Orders, now time.Time, todo, do
 	rows := testenv.Must(reader.Board(t.Context(), query(now)))(t)
 	slices.Sort(todo)
 	slices.Sort(done)
-	if diff := cmp.Diff(todo, ids(rows.Tickets)); diff != "" {
-		t.Errorf("tickets (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(done, ids(rows.Served)); diff != "" {
-		t.Errorf("served (-want +got):\n%s", diff)
-	}
+	testenv.Equal(t, todo, ids(rows.Tickets))
+	testenv.Equal(t, done, ids(rows.Served))
 	if len(rows.Awaiting) != 0 {
 		t.Errorf("awaiting = %v, want none", ids(rows.Awaiting))
 	}
@@ -205,9 +197,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 			"no more than there is room": {func(q *ordering.BoardQuery) { q.Limit = 0 }, "0 0 0"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				if got := look(c.change); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				testenv.Equal(t, c.want, look(c.change))
 			})
 		}
 		done := do(step(id, ordering.Start, 0), step(id, ordering.Done, 0), step(id, ordering.Serve, 0))
@@ -218,9 +208,7 @@ func TestOrders_boardOfTheDay(t *testing.T) {
 			t.Errorf("board with orders served later = %s, want 0 0 1", got)
 		}
 		do(orderingtest.End(awaiting, ordering.StaffCanceled))
-		if got := look(func(*ordering.BoardQuery) {}); got != "0 1 0" {
-			t.Errorf("board after the cancellation = %s, want 0 1 0", got)
-		}
+		testenv.Equal(t, "0 1 0", look(func(*ordering.BoardQuery) {}))
 	})
 }
 
@@ -250,15 +238,11 @@ func TestLedger_bumpRace(t *testing.T) {
 			}
 			o = d.Order
 		}
-		if o.Status != ordering.Preparing {
-			t.Errorf("status = %s, want PREPARING", o.Status)
-		}
+		testenv.Equal(t, ordering.Preparing, o.Status)
 		if changed, unchanged, _ := storm(t, ledgers, mark(id, 0, true)); changed != 1 || unchanged != 19 {
 			t.Errorf("%d marks changed it, %d found it marked; want 1 and 19", changed, unchanged)
 		}
-		if n := r.Events(t, event.OrderProgressed.Name); n != 6 {
-			t.Errorf("%d events, want 6", n)
-		}
+		testenv.Equal(t, 6, r.Events(t, event.OrderProgressed.Name))
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"comanda/internal/audit/auditsql"
@@ -61,21 +60,13 @@ func TestLedger_placePayCancelExpire(t *testing.T) {
 		if paid.Number != 1 || canceled.Number != 2 || expired.Number != 3 {
 			t.Errorf("order numbers = %d, %d, %d, want 1, 2, 3", paid.Number, canceled.Number, expired.Number)
 		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Held: 9}, {Item: 102, Cap: -1, Held: 3}}, r.Counts(t)); diff != "" {
-			t.Errorf("counts while held (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Held: 9}, {Item: 102, Cap: -1, Held: 3}}, r.Counts(t))
 		if o := do(orderingtest.Pay(paid.ID, now)); !o.Changed || o.Order.PaymentStatus != ordering.Paid {
 			t.Errorf("Pay = %+v, want PAID", o)
 		}
-		if o := do(orderingtest.End(canceled.ID, ordering.UserCanceled)); o.Order.Status != ordering.Canceled {
-			t.Errorf("End = %+v, want CANCELED", o)
-		}
-		if o := do(orderingtest.End(expired.ID, ordering.Expired)); o.Order.CancelReason != ordering.Expired {
-			t.Errorf("End = %+v, want EXPIRED", o)
-		}
-		if diff := cmp.Diff([]stock.Count{{Item: 101, Cap: 10, Used: 3}, {Item: 102, Cap: -1, Used: 1}}, r.Counts(t)); diff != "" {
-			t.Errorf("counts at the end (-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, ordering.Canceled, do(orderingtest.End(canceled.ID, ordering.UserCanceled)).Order.Status)
+		testenv.Equal(t, ordering.Expired, do(orderingtest.End(expired.ID, ordering.Expired)).Order.CancelReason)
+		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 10, Used: 3}, {Item: 102, Cap: -1, Used: 1}}, r.Counts(t))
 		for name, n := range map[string]int64{"order.placed": 3, "order.paid": 1, "order.canceled": 2} {
 			if got := r.Events(t, name); got != n {
 				t.Errorf("%d events %s, want %d", got, name, n)

@@ -156,8 +156,6 @@ func TestOrders_phones(t *testing.T) {
 				got = append(got, fmt.Sprint(o.GuestHash, " ", o.Phone, " ", o.Mine))
 			}
 		}
-		if diff := cmp.Diff([]string{"binh 3 false", "zoe 1 false", "an 2 true", "zoe 1 false"}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		testenv.Equal(t, []string{"binh 3 false", "zoe 1 false", "an 2 true", "zoe 1 false"}, got)
 	})
 }

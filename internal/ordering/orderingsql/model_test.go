@@ -263,9 +263,7 @@ func (m *machine) place(t *rapid.T) {
 }
 
 func (m *machine) wantSoldOut(t *rapid.T, err error, want []ordering.ShortLine) {
-	if !errors.Is(err, ordering.ErrSoldOut) {
-		t.Fatalf("an order that does not fit was answered: error %v, want ErrSoldOut", err)
-	}
+	testenv.ErrorIs(t, ordering.ErrSoldOut, err, "an order that does not fit was answered")
 	if diff := cmp.Diff(want, ordering.ShortLines(err)); diff != "" {
 		t.Fatalf("the lines that do not fit (-want +got):\n%s", diff)
 	}
@@ -346,9 +344,7 @@ func (m *machine) cancel(t *rapid.T) {
 			t.Fatalf("cancel %s: %s, %v", o.id, got.Status, err)
 		}
 	default: // I4
-		if !errors.Is(err, ordering.ErrNotCancelable) {
-			t.Fatalf("cancel a paid order: error %v, want ErrNotCancelable", err)
-		}
+		testenv.ErrorIs(t, ordering.ErrNotCancelable, err, "cancel a paid order")
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/cart"
 	"comanda/internal/cart/cartsql"
 	"comanda/internal/ordering"
@@ -105,16 +103,12 @@ func TestLedger_takes_lines_of_the_shared_cart(t *testing.T) {
 		if err != nil || again.Order.ID != first.Order.ID || again.Changed {
 			t.Errorf("repeated: %+v, %v", again, err)
 		}
-		if _, err := c.order(c.ledger, "another", binh, more); !errors.Is(err, cart.ErrChanged) {
-			t.Errorf("ordered before: error %v, want ErrChanged", err)
-		}
+		testenv.ErrorIs(t, cart.ErrChanged, testenv.Err(c.order(c.ledger, "another", binh, more)), "ordered before")
 		c.wantLines("binh-2")
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 5, Held: 2}}, c.Counts(t))
 		// A sold-out item stays in the cart.
 		c.SetQuota(t, 101, 2, first.Order.Scope.Date, db.Now())
-		if _, err := c.order(c.ledger, "sold out", more); !errors.Is(err, ordering.ErrSoldOut) {
-			t.Errorf("sold out: error %v, want ErrSoldOut", err)
-		}
+		testenv.ErrorIs(t, ordering.ErrSoldOut, testenv.Err(c.order(c.ledger, "sold out", more)), "sold out")
 		c.wantLines("binh-2")
 	})
 }
@@ -176,9 +170,7 @@ func TestLedger_shared_cart_in_one_batch(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if won != 1 {
-			t.Errorf("%d orders have the lines", won)
-		}
+		testenv.Equal(t, 1, won)
 		c.wantLines()
 		testenv.Equal(t, []stock.Count{{Item: 101, Cap: 100, Held: 3}}, c.Counts(t))
 	})
@@ -274,10 +266,7 @@ func TestOrders_phones_of_the_shared_cart(t *testing.T) {
 			p.Order.GuestHash = phone
 			testenv.Must(c.ledger.Do(t.Context(), p))(t)
 		}
-		got, err := orderingsql.NewOrders(db).Phones(t.Context(), c.Visit)
-		if diff := cmp.Diff([]string{"zoe", "an"}, got); err != nil || diff != "" {
-			t.Error(err, diff)
-		}
+		testenv.Equal(t, []string{"zoe", "an"}, testenv.Must(orderingsql.NewOrders(db).Phones(t.Context(), c.Visit))(t))
 	})
 }
 
@@ -305,8 +294,6 @@ func TestOrders_phones_stored_with_the_whole_hash(t *testing.T) {
 		if err != nil || len(placed) != 2 || placed[0].GuestHash != short || placed[1].GuestHash != short {
 			t.Errorf("orders: %+v, %v", placed, err)
 		}
-		if err := place("third", short); !errors.Is(err, ordering.ErrUnpaid) {
-			t.Errorf("a third unpaid order: %v", err)
-		}
+		testenv.ErrorIs(t, ordering.ErrUnpaid, place("third", short), "a third unpaid order")
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
@@ -74,10 +72,7 @@ func TestRefunds(t *testing.T) {
 			t.Errorf("%d due since %v, %v", n, oldest, err)
 		}
 		r.ID = "r"
-		got, err := paymentsql.Refunds(t.Context(), db, []string{"o"})
-		if diff := cmp.Diff([]payment.Refund{r}, got); err != nil || diff != "" {
-			t.Errorf("Refunds: error %v, (-want +got):\n%s", err, diff)
-		}
+		testenv.Equal(t, []payment.Refund{r}, testenv.Must(paymentsql.Refunds(t.Context(), db, []string{"o"}))(t))
 	})
 }
 
@@ -91,9 +86,7 @@ func TestMismatches(t *testing.T) {
 			t.Helper()
 			err := db.Write(t.Context(), func(ctx context.Context, tx sqldb.Tx) error {
 				n, err := paymentsql.ClearMismatches(ctx, tx, attempt, at.Add(time.Hour))
-				if n != want {
-					t.Errorf("%d are cleared, want %d", n, want)
-				}
+				testenv.Equal(t, want, n)
 				return err
 			})
 			if err != nil {

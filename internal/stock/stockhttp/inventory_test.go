@@ -159,9 +159,7 @@ func TestInventory_expires(t *testing.T) {
 		h.try("short", "rice", 2).wantRefused(409, "terminal")
 		pass(5 * time.Minute)
 		h.wantLevel("rice", 10, 0, 0)
-		if s := h.get("/inventory/reservations/usual").wantOK(200, "status"); s != "EXPIRED" {
-			h.t.Error(s)
-		}
+		testenv.Equal(h.t, "EXPIRED", h.get("/inventory/reservations/usual").wantOK(200, "status"))
 		h.wantBalanced()
 	})
 }
@@ -217,9 +215,7 @@ func TestInventory_storm(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won.Load() != units {
-			h.t.Errorf("%d of %d units were reserved", won.Load(), units)
-		}
+		testenv.Equal(h.t, units, won.Load())
 		h.wantLevel("rice", 0, units, 0)
 		h.wantBalanced()
 	})
@@ -317,9 +313,7 @@ func TestInventory_bad_input(t *testing.T) {
 				h.t.Logf("in %s", name)
 			}
 		}
-		if n := len(h.read(`SELECT id FROM hold`)); n != 0 {
-			h.t.Errorf("%d holds", n)
-		}
+		testenv.Equal(h.t, 0, len(h.read(`SELECT id FROM hold`)))
 		h.wantLevel("rice", 10, 0, 0)
 	})
 }
@@ -359,9 +353,7 @@ func TestInventory_snapshots(t *testing.T) {
 		h.ahead.Add(int64(time.Second)) // the cached snapshot is newer than the rank
 		testenv.NoError(h.t, h.window.Warm(h.t.Context()))
 		wants("warmed", 6, 1)
-		if d := cmp.Diff([]string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`)); d != "" {
-			h.t.Errorf("reads (-want +got):\n%s", d)
-		}
+		testenv.Equal(h.t, []string{"6", "3"}, h.read(`SELECT CAST(score AS TEXT) FROM stock_rank ORDER BY score DESC`))
 	})
 }
 

@@ -34,9 +34,7 @@ func TestStock_lifecycle(t *testing.T) {
 		h.wantLevel("beer", 5, 4, 0)
 
 		page := h.ask("one", "GET", item+"/adjustments?size=2", "")
-		if total := page.wantOK(200, "total"); total != "3" {
-			h.t.Errorf("%s adjustments", total)
-		}
+		testenv.Equal(h.t, "3", page.wantOK(200, "total"))
 		var got []string
 		for _, a := range page.list() {
 			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"]))
@@ -294,8 +292,6 @@ func TestStock_rejects(t *testing.T) {
 			}
 		}
 		h.wantLevel("rice", 10, 0, 0)
-		if n := h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log`)[0]; n != "2" {
-			h.t.Errorf("%s entries", n)
-		}
+		testenv.Equal(h.t, "2", h.read(`SELECT CAST(count(*) AS TEXT) FROM audit_log`)[0])
 	})
 }

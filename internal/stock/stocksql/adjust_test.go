@@ -131,9 +131,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 
 		// A count that changes nothing is stored as well; otherwise its repetition would undo later changes.
 		for range 2 {
-			if l, err := s.keyed(s.process, "k2", "rice", stock.Counted, 8); err != nil || l.Available != 8 {
-				t.Errorf("count of 8 = %+v, %v, want 8 available", l, err)
-			}
+			testenv.Equal(t, 8, testenv.Must(s.keyed(s.process, "k2", "rice", stock.Counted, 8))(t).Available)
 			s.receive("rice", 2)
 		}
 		s.wantLevel(item, 12, 4, 3)
@@ -141,9 +139,7 @@ func TestReservations_Adjust_same_key(t *testing.T) {
 		_, err = s.keyed(s.process, "k3", "rice", stock.Wasted, 13)
 		s.wantRefused("insufficient_stock", err)
 		s.receive("rice", 1)
-		if l, err := s.keyed(s.second, "k3", "rice", stock.Wasted, 13); err != nil || l.Available != 0 {
-			t.Errorf("waste of 13 = %+v, %v, want 0 available", l, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(s.keyed(s.second, "k3", "rice", stock.Wasted, 13))(t).Available)
 		// Rows: the receipt of 10, k1, k2, 2, 2, 1, k3. Refusals and repetitions write none.
 		if _, total, err := s.ledger.Adjustments(t.Context(), item, 10, 0); total != 7 || err != nil {
 			t.Errorf("%d adjustments, %v", total, err)
@@ -261,9 +257,7 @@ func TestAdjustment_keys_are_unique(t *testing.T) {
 			_, err := tx.Exec(ctx, sameKey)
 			return err
 		})
-		if !errors.Is(err, sqldb.ErrUnique) {
-			t.Errorf("a second row with the key: error %v, want ErrUnique", err)
-		}
+		testenv.ErrorIs(t, sqldb.ErrUnique, err, "a second row with the key")
 	})
 }
 

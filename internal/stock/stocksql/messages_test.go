@@ -259,12 +259,8 @@ func TestConsumers_answers(t *testing.T) {
 				for _, answer := range e.answers(t) {
 					got = append(got, fmt.Sprintf("%s/%d %s", strings.TrimPrefix(answer.Type, "inventory."), answer.Seq, answer.Payload))
 				}
-				if diff := cmp.Diff(c.want, got); diff != "" {
-					t.Errorf("answers (-want +got):\n%s", diff)
-				}
-				if got := e.status(t, "a"); got != c.status {
-					t.Errorf("status %s, want %s", got, c.status)
-				}
+				testenv.Equal(t, c.want, got)
+				testenv.Equal(t, c.status, e.status(t, "a"))
 				if got := e.levels(t, "rice")["rice"]; got != c.rice {
 					t.Errorf("available, reserved, sold %v, want %v", got, c.rice)
 				}
@@ -284,9 +280,7 @@ func TestConsumers_update_the_cache(t *testing.T) {
 			t.Errorf("the cache received %d operations, want 3", n)
 		}
 		e.handle(t, created("1", "a", "rice*4"), confirmed("5", "a"), cancelRequested("6", "b"))
-		if n := e.cache.takeCount(); n != 2 {
-			t.Errorf("the cache received %d operations, want 2", n)
-		}
+		testenv.Equal(t, 2, e.cache.takeCount())
 	})
 }
 
@@ -325,9 +319,7 @@ func TestConsumers_poison(t *testing.T) {
 		if sum != (inbox.ReplayResult{Applied: 1, Failed: 2}) || err != nil {
 			t.Errorf("Replay = %+v, %v", sum, err)
 		}
-		if got := e.status(t, "late"); got != stock.StatusReserved {
-			t.Errorf("the replayed reservation is %q", got)
-		}
+		testenv.Equal(t, stock.StatusReserved, e.status(t, "late"))
 	})
 }
 
@@ -367,9 +359,7 @@ func TestConsumers_concurrent_same_id(t *testing.T) {
 		if got := e.levels(t, "rice")["rice"]; got != [3]int64{1000, 0, 0} {
 			t.Errorf("available, reserved, sold %v", got)
 		}
-		if n, err := sqldb.Scalar[int64](t.Context(), db, messageStmts.Must("attempts")); n != 0 || err != nil {
-			t.Errorf("%d failures were counted, %v", n, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(sqldb.Scalar[int64](t.Context(), db, messageStmts.Must("attempts")))(t))
 	})
 }
 

@@ -30,9 +30,7 @@ func TestMistake_cancel_twice(t *testing.T) { // turned 10 units into 13
 			s.must(p.stores.Cancel(s.Context(), syncer, "r"))
 		}
 		s.wantLevel(item, 10, 0, 0)
-		if n := s.events("inventory.released"); n != 1 {
-			t.Errorf("%d releases published, want 1", n)
-		}
+		testenv.Equal(t, 1, s.events("inventory.released"))
 	})
 }
 
@@ -145,9 +143,7 @@ func TestMistake_record_expires_before_its_effect(t *testing.T) { // every order
 		s.wantLevel(item, 8, 0, 2)
 		_, err = s.stores.Confirm(s.Context(), syncer, "r")
 		s.wantRefused("terminal", err)
-		if res, err := s.stores.Find(s.Context(), syncer, "r"); err != nil || res.Status != stock.StatusExpired {
-			t.Errorf("Find = %+v, %v, want EXPIRED", res, err)
-		}
+		testenv.Equal(t, stock.StatusExpired, testenv.Must(s.stores.Find(s.Context(), syncer, "r"))(t).Status)
 		s.mustReserve("t", rice(8)) // I3: all remaining units can be reserved
 		s.wantLevel(item, 0, 8, 2)
 	})

@@ -48,10 +48,7 @@ func TestStore_LowItems(t *testing.T) {
 			put(t, db, "thing", int64(i+1), l.branch, strings.Repeat("x", i+1), l.mark)
 			put(t, db, "level", l.branch, int64(i+1), l.available)
 		}
-		low, err := stocksql.New(db).LowItems(t.Context())
-		if diff := cmp.Diff(map[int64]int64{1: 3, 2: 0}, low); diff != "" || err != nil {
-			t.Error(diff, err)
-		}
+		testenv.Equal(t, map[int64]int64{1: 3, 2: 0}, testenv.Must(stocksql.New(db).LowItems(t.Context()))(t))
 	})
 }
 
@@ -153,9 +150,7 @@ func TestStore_RecordFailures(t *testing.T) {
 		if b != (queue.Backlog{Dead: 1, DeadAge: time.Hour}) || err != nil || len(at(time.Hour)) != 0 {
 			t.Errorf("Backlog = %+v, %v, want one dead letter, one hour old", b, err)
 		}
-		if n, err := l.RetryDead(t.Context(), ""); n != 1 || err != nil {
-			t.Errorf("%d were revived, %v", n, err)
-		}
+		testenv.Equal(t, 1, testenv.Must(l.RetryDead(t.Context(), ""))(t))
 		if due := at(0); len(due) != 1 || due[0].Attempts != 0 {
 			t.Errorf("revived: %+v", due)
 		}

@@ -185,9 +185,7 @@ func TestReservations_exactly_n_winners(t *testing.T) {
 					t.Errorf("Reserve = %+v, %v, want RESERVED or ErrInsufficientStock", res, err)
 				}
 			})
-			if won.Load() != n {
-				t.Errorf("%d winners, want %d", won.Load(), n)
-			}
+			testenv.Equal(t, n, won.Load())
 			s.wantLevel(item, 0, n, 0)
 		}
 	})
@@ -240,9 +238,7 @@ func TestReservations_cancel_races_try(t *testing.T) {
 			}
 		})
 		for i := range 30 {
-			if res, err := s.reservations.Find(t.Context(), name(i)); err != nil || res.Status != stock.StatusCancelled {
-				t.Errorf("Find = %+v, %v, want CANCELLED", res, err)
-			}
+			testenv.Equal(t, stock.StatusCancelled, testenv.Must(s.reservations.Find(t.Context(), name(i)))(t).Status)
 		}
 		s.wantLevel(item, 1000, 0, 0)
 		if a, b := s.events("inventory.reserved"), s.events("inventory.released"); a != b {
@@ -265,9 +261,7 @@ func TestReservations_confirm_races_expiry(t *testing.T) {
 		var sold atomic.Int64
 		s.inParallel(n+2, func(i int, p *process) {
 			if i >= n {
-				if err := p.stores.ExpireOverdue(context.Background()); err != nil {
-					t.Error(err)
-				}
+				testenv.NoError(t, p.stores.ExpireOverdue(context.Background()))
 				return
 			}
 			_, err := p.stores.Confirm(context.Background(), syncer, name(i))
@@ -311,9 +305,7 @@ func TestReservations_confirm_races_try(t *testing.T) {
 		})
 		testenv.NoError(t, s.second.stores.ExpireOverdue(t.Context()))
 		s.wantLevel(item, 1000-2*n, 0, 2*n)
-		if sold := s.events("inventory.sold"); sold != n {
-			t.Errorf("%d of %d sales were published", sold, n)
-		}
+		testenv.Equal(t, n, s.events("inventory.sold"))
 	})
 }
 
@@ -369,9 +361,7 @@ func TestReservations_cache_receives_after_commit(t *testing.T) {
 				}
 				return end
 			})
-			if !errors.Is(err, end) {
-				t.Fatal(err)
-			}
+			testenv.ErrorIs(t, end, err)
 			want := int64(3)
 			if end != nil {
 				want = 0

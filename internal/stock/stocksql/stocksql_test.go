@@ -86,9 +86,7 @@ func TestStore_Snapshot(t *testing.T) {
 			t.Fatalf("entries %+v, %v", entries, err)
 		}
 		testenv.NoError(t, l.PrepareRebuild(t.Context(), scope))
-		if b, err := l.Backlog(t.Context(), now); b.Pending != 0 || err != nil {
-			t.Errorf("%d entries are left, %v", b.Pending, err)
-		}
+		testenv.Equal(t, 0, testenv.Must(l.Backlog(t.Context(), now))(t).Pending)
 		both := []stock.HoldState{{Hold: a.Hold, State: stock.Held}, {Hold: b.Hold, State: stock.Held}}
 		if diff := cmp.Diff(both, read(now.Add(time.Hour))); diff != "" {
 			t.Error("what is held is read however old it is", diff)
@@ -101,9 +99,7 @@ func TestStore_Snapshot(t *testing.T) {
 		if diff := cmp.Diff([]stock.HoldState{released, both[1]}, read(now)); diff != "" {
 			t.Error("what has ended lately is read", diff)
 		}
-		if diff := cmp.Diff(both[1:], read(now.Add(time.Second))); diff != "" {
-			t.Error("what ended before is not", diff)
-		}
+		testenv.Equal(t, both[1:], read(now.Add(time.Second)))
 		change("e2", stock.Op{Kind: stock.OpCancel, Hold: a.Hold})
 		change("e3", stock.Op{Kind: stock.OpCap, Hold: stock.Hold{Scope: scope, Lines: []stock.Line{{Item: 101, Qty: 10}}}})
 		image, entries2, more, err := l.Snapshot(t.Context(), scope, 10)
@@ -134,9 +130,7 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		}
 		renew := func(heldUntil, until time.Time, want bool) {
 			t.Helper()
-			if renewed, err := l.RenewRebuild(t.Context(), scope, heldUntil, until); renewed != want || err != nil {
-				t.Fatalf("renewed %t, %v", renewed, err)
-			}
+			testenv.Equal(t, want, testenv.Must(l.RenewRebuild(t.Context(), scope, heldUntil, until))(t))
 		}
 		end := func(heldUntil time.Time, epoch string, next time.Time) {
 			t.Helper()
@@ -156,15 +150,11 @@ func TestStore_ClaimRebuild(t *testing.T) {
 		setBack := at(30).Add(-time.Hour) // the clock was set back; the claim must not last an hour longer
 		claim(setBack, setBack.Add(5*time.Second), time.Time{})
 		claim(setBack, setBack.Add(5*time.Second), setBack.Add(5*time.Second+time.Millisecond))
-		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "mine" {
-			t.Errorf("epochs %v, %v", scopes, err)
-		}
+		testenv.Equal(t, "mine", testenv.Must(l.Scopes(t.Context(), "2000-01-01"))(t)[scope])
 		testenv.NoError(t, l.ResetRebuilds(t.Context(), "2000-01-01")) // a process has started
 		renew(setBack.Add(5*time.Second), setBack.Add(6*time.Second), false)
 		claim(setBack, setBack.Add(5*time.Second), time.Time{})
-		if scopes, err := l.Scopes(t.Context(), "2000-01-01"); err != nil || scopes[scope] != "" {
-			t.Errorf("epochs after a reset %v, %v", scopes, err)
-		}
+		testenv.Equal(t, "", testenv.Must(l.Scopes(t.Context(), "2000-01-01"))(t)[scope])
 	})
 }
 
