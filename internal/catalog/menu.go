@@ -61,6 +61,7 @@ type Category struct {
 	Descriptions Texts     `json:"-"`
 	Dishes       int64     `json:"-"` // number of dishes, retired ones included
 	UpdatedAt    time.Time `json:"-"`
+	Branches     []int64   `json:"-"` // branches that have its dishes on a menu; only in lists
 }
 
 // Item is a menu item of one version.

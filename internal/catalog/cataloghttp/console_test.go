@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"comanda/internal/authz"
 	"comanda/internal/authz/authzhttp"
 	"comanda/internal/catalog"
 	"comanda/internal/catalog/catalogsql"
@@ -96,6 +97,28 @@ func decode[T any](t *testing.T, w *httptest.ResponseRecorder, status int) (v T)
 }
 
 type object = map[string]any
+
+// A category names the branches that have its dishes on a menu, of those that the caller works in.
+func TestCategories_name_their_branches(t *testing.T) {
+	db := sqldbtest.SQLite(t)
+	testenv.NoError(t, demo.Load(t.Context(), db))
+	s := &staff{Services{Dishes: &catalog.DishService{Store: catalogsql.New(db, nil)}}}
+	branchesFor := func(a authz.Actor, category string) []string {
+		in := &httpapi.LongPaging{Page: 1, Size: 100}
+		list := testenv.Must(s.categories(authz.WithActor(t.Context(), a), in))(t)
+		for _, c := range list.Items {
+			if c.ID == category {
+				return c.BranchIDs
+			}
+		}
+		return nil
+	}
+	testenv.Equal(t, []string{"1"}, branchesFor(authz.System(), "4"))
+	testenv.Equal(t, []string{"2"}, branchesFor(authz.System(), "9"))
+	manager := authz.Actor{Kind: authz.Account, UserID: 3, Branches: []int64{1}}
+	testenv.Equal(t, []string{"1"}, branchesFor(manager, "4"))
+	testenv.Equal(t, 0, len(branchesFor(manager, "9")))
+}
 
 // A dish is created, put on a draft, previewed and published, and guests see it.
 func TestConsole_from_dish_to_menu(t *testing.T) {

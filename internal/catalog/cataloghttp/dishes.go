@@ -32,15 +32,24 @@ type categoryInfo struct {
 	Descriptions catalog.Texts `json:"descriptions"`
 	Dishes       int64         `json:"dishes" doc:"Number of its dishes, including retired ones."`
 	UpdatedAt    time.Time     `json:"updatedAt"`
+	BranchIDs    []string      `json:"branchIds,omitempty" doc:"In lists: your branches that have its dishes on a menu."`
 }
 
 func categoryInfoOf(h catalog.Category) categoryInfo {
-	return categoryInfo{httpapi.FormatID(h.ID), h.Sort, h.Names, textsOrEmpty(h.Descriptions), h.Dishes, h.UpdatedAt}
+	return categoryInfo{
+		ID: httpapi.FormatID(h.ID), Sort: h.Sort, Names: h.Names, Descriptions: textsOrEmpty(h.Descriptions), Dishes: h.Dishes,
+		UpdatedAt: h.UpdatedAt,
+	}
 }
 
 func (s *staff) categories(ctx context.Context, in *httpapi.LongPaging) (httpapi.Listed[categoryInfo], error) {
 	page, total, err := s.Dishes.Categories(ctx, in.Size, in.Offset())
-	return httpapi.ListedOf(httpapi.Paging(*in), page, total, categoryInfoOf), err
+	by := authz.ActorOf(ctx)
+	return httpapi.ListedOf(httpapi.Paging(*in), page, total, func(h catalog.Category) categoryInfo {
+		info := categoryInfoOf(h)
+		info.BranchIDs = seq.Map(seq.Filter(h.Branches, by.Sees), httpapi.FormatID)
+		return info
+	}), err
 }
 
 // categoryEdit is a change to a category. Omitted fields stay as they are.

@@ -44,6 +44,7 @@ func TestStore_PutCategory(t *testing.T) {
 		if err != nil || total != int64(len(page)) || page[0].Names[catalog.English] != "Pho" || page[0].Dishes != 3 {
 			t.Fatalf("%d of %d, %+v, %v", len(page), total, page[0], err)
 		}
+		testenv.Equal(t, []int64{1}, page[0].Branches)
 		h, err := c.PutCategory(t.Context(), cook, 0, catalog.CategoryEdit{Names: soup})
 		if err != nil || h.Sort != page[len(page)-1].Sort+1 || !h.UpdatedAt.Equal(now) || h.Dishes != 0 {
 			t.Fatalf("PutCategory = %+v, %v, want a new last one without dishes", h, err)

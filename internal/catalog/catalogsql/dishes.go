@@ -192,9 +192,17 @@ func checkLimit(ctx context.Context, tx sqldb.Tx, q *sqldb.Stmt, limit int64, fu
 	return err
 }
 
-// Categories returns a page of the categories in menu order, and their total number.
+// Categories returns a page of the categories in menu order with their branches, and their total number.
 func (s *Store) Categories(ctx context.Context, limit, offset int) ([]catalog.Category, int64, error) {
-	return sqldb.Page(ctx, s.db, scanCategory, stmt("category_count"), stmt("category_list"), limit, offset)
+	page, total, err := sqldb.Page(ctx, s.db, scanCategory, stmt("category_count"), stmt("category_list"), limit, offset)
+	if err != nil {
+		return nil, 0, err
+	}
+	branches, err := sqldb.Grouped[int64, int64](ctx, s.db, stmt("category_branches"))
+	for i := range page {
+		page[i].Branches = branches[page[i].ID]
+	}
+	return page, total, err
 }
 
 // scanCategory keeps the Unix epoch of rows that are older than their column updated_at.

@@ -4405,6 +4405,8 @@ export interface components {
             sort?: number;
         };
         CatalogCategoryInfo: {
+            /** @description In lists: your branches that have its dishes on a menu. */
+            branchIds?: string[];
             descriptions: {
                 [key: string]: string;
             };

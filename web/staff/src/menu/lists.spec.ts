@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { copiedMenus, firstMenu } from './lists'
+import { branchesOf, categoryTitles, copiedMenus, firstMenu } from './lists'
+import type { Category } from './menuEditor'
 
 const menu = (id: string, publishedVersionId: string | null) => ({ id, publishedVersionId })
 
@@ -15,4 +16,13 @@ test('a copy of a branch gets its published menus, else the oldest one as a draf
   expect(ids(copiedMenus([menu('9', null), menu('10', '7'), menu('11', '3')]))).toEqual(['10', '11'])
   expect(ids(copiedMenus([menu('10', null), menu('9', null)]))).toEqual(['9'])
   expect(copiedMenus([])).toEqual([])
+})
+
+test('branches tell categories of the same name apart', () => {
+  const category = (id: string, en: string, branchIds?: string[]): Category =>
+    ({ id, names: { en }, sort: 1, descriptions: {}, dishes: 1, updatedAt: '', ...(branchIds ? { branchIds } : {}) })
+  const all = [category('1', 'Pho', ['1']), category('2', 'Desserts', ['1', '2']), category('3', 'Desserts', ['3', '9']), category('4', 'Desserts')]
+  const branches = [{ id: '1', name: 'Hà Nội' }, { id: '2', name: 'Huế' }, { id: '3', name: 'Berlin' }]
+  expect([...categoryTitles(all, branches).values()]).toEqual(['Pho', 'Desserts · Hà Nội, Huế', 'Desserts · Berlin', 'Desserts'])
+  expect(all.map((c) => branchesOf(c, branches))).toEqual([['Hà Nội'], ['Hà Nội', 'Huế'], ['Berlin'], []])
 })

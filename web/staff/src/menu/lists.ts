@@ -1,19 +1,32 @@
 import { computed } from 'vue'
 
-import { branchId } from '../shell/branch'
+import { branchId, branches } from '../shell/branch'
 import { everyPage, useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
 import { localized } from './localized'
+import type { Category } from './menuEditor'
 
 /** The restaurant's categories, in the order of menus. */
 export function useCategories() {
   const asked = useAsk('categories', () => everyPage((page) => api.GET('/api/categories', { params: { query: { page, size: 100 } } })))
   const categories = computed(() => asked.data.value?.items ?? [])
-  return {
-    asked,
-    categories,
-    nameOf: (id: string) => localized(categories.value.find((h) => h.id === id)?.names ?? {}),
-  }
+  const titles = computed(() => categoryTitles(categories.value, branches.value))
+  return { asked, categories, titleOf: (id: string) => titles.value.get(id) ?? '' }
+}
+
+interface Place { id: string; name: string }
+
+/** The names of a category's branches: those that have its dishes on a menu. */
+export const branchesOf = (c: Category, all: readonly Place[]) => all.filter((b) => c.branchIds?.includes(b.id)).map((b) => b.name)
+
+/** The names of categories by id. Branches may have categories of the same name; their branches follow such a name. */
+export function categoryTitles(categories: readonly Category[], all: readonly Place[]): Map<string, string> {
+  const names = categories.map((c) => localized(c.names))
+  return new Map(categories.map((c, n) => {
+    const name = names[n] ?? ''
+    const shared = names.indexOf(name) !== names.lastIndexOf(name)
+    return [c.id, [name, shared ? branchesOf(c, all).join(', ') : ''].filter(Boolean).join(' · ')]
+  }))
 }
 
 /** The menus of the branch, or of another one. */

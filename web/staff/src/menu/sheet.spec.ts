@@ -113,3 +113,11 @@ test('after another manager has saved, edits stay and are compared with the new 
   expect(s.canUndo).toBe(false) // undo would restore a price that another user has replaced
   expect(s.text('3', 'price')).toBe('')
 })
+
+test('of categories with equal names, the one of this menu is meant', () => {
+  const lines = [line('1', 'Beef', 65_000), line('2', 'Flan', 30_000, { categoryId: '9', categoryNames: { en: 'Desserts' } })]
+  const all = [category('1', 'Pho', 'Phở'), category('4', 'Desserts', 'Chè'), category('9', 'Desserts', 'Chè')]
+  const s = new Sheet(lines, all, ['vi', 'en'], 'VND', (n) => n.en ?? '')
+  s.type('1', 'category', 'desserts')
+  expect(s.rows().map((r) => [r.dishId, r.categoryId])).toEqual([['1', '9']])
+})

@@ -223,10 +223,11 @@ export class Sheet {
     return filled({ ...this.line(dishId)?.names, ...typed })
   }
 
-  /** A category by its name in any language. */
+  /** A category by its name in any language. Of several, one of this menu: other branches may have equal names. */
   private category(text: string): Category | undefined {
     const wanted = text.trim().normalize('NFC').toLowerCase()
-    return this.categories.find((h) => Object.values(h.names).some((n) => n.toLowerCase() === wanted))
+    const named = this.categories.filter((h) => Object.values(h.names).some((n) => n.toLowerCase() === wanted))
+    return named.find((h) => this.lines.some((l) => l.categoryId === h.id)) ?? named[0]
   }
 
   private count(has: (dishId: string, column: Column) => boolean): number {
