@@ -235,7 +235,7 @@ test('stock is received, counted and wasted, and a dish uses it', async ({ page,
     orderId: 'catering-7', branchId: '1', items: [{ itemId: 'star-anise', quantity: 1 }], ttlSeconds: 600,
   })
   await page.goto(`${server.url}/console/reservations`)
-  await expect(page.getByRole('listitem').filter({ hasText: 'catering-7' })).toContainText('1× star-anise')
+  await expect(page.getByRole('listitem').filter({ hasText: 'catering-7' })).toContainText('1× Star anise')
   await checkAccessibility(page, 'reservations')
   await server.staff('PUT', '/api/menu-items/12/recipe', { lines: [] })
 })
