@@ -1,5 +1,6 @@
 import { checkAccessibility } from './accessibility'
 import { expect, test } from './fixtures'
+import { codeFor } from './member'
 import { password, type Server } from './server'
 import { enter, post, sizes } from './staff'
 
@@ -30,6 +31,27 @@ test('a session that ends keeps an open dialog with its text until the next logi
   await endSessions(server, 'manager')
   await again.getByRole('button', { name: 'Use another account' }).click()
   await expect(page).toHaveURL(/login\?back=\/stock/)
+})
+
+test('staff who have forgotten the password set a new one with a code, and come back to the console', async ({ page, another }) => {
+  const server = await another()
+  await page.goto(`${server.url}/console/login`)
+  await checkAccessibility(page, 'the login of the console')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await page.getByLabel('E-mail', { exact: true }).fill('cashier@demo.example')
+  await page.getByRole('button', { name: 'Send code' }).click()
+  await page.getByLabel('Code from the e-mail').fill(await codeFor(server, 'cashier@demo.example'))
+  await page.getByLabel('New password').fill('three pots tea')
+  await page.getByRole('button', { name: 'Set new password' }).click()
+  await expect(page.getByText('Use 15 to 128 characters.')).toBeVisible()
+  await page.getByLabel('New password').fill('three pots of lotus tea')
+  await page.getByRole('button', { name: 'Set new password' }).click()
+  await expect(page.getByRole('heading', { name: 'Your new password is set' })).toBeFocused()
+  await page.getByRole('link', { name: 'Log in' }).last().click()
+  await page.getByLabel('E-mail or username').fill('cashier')
+  await page.getByLabel('Password', { exact: true }).fill('three pots of lotus tea')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await expect(page).toHaveURL(/\/console\/(?!login)/)
 })
 
 /** Ends the sessions of an account on all devices. */
