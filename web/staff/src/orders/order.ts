@@ -22,7 +22,7 @@ export function revivable(o: Pick<Order, 'status' | 'paymentStatus' | 'cancelRea
 /** Where an order goes: to a table, or to a receiver, if the user may see it. */
 export function placeOf(o: Pick<ListedOrder, 'kind' | 'tableLabel' | 'receiverName'>): string {
   if (o.kind === 'DINE_IN') return t('board.table', { label: o.tableLabel })
-  return `${t(`board.kind_${o.kind}`)} ${o.receiverName}`.trim()
+  return [t(`board.kind_${o.kind}`), o.receiverName].filter(Boolean).join(' · ')
 }
 
 /** The status of an order. Unsettled money takes precedence over the kitchen status. */

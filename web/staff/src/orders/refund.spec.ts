@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { attemptText, paidBack, refundText, type Attempt, type Order } from './order'
+import { attemptText, paidBack, placeOf, refundText, type Attempt, type Order } from './order'
 
 beforeAll(() => changeLanguage('en'))
 
@@ -27,4 +27,10 @@ test.each([
   ['COUNTER', 'CREATED', 'Not paid yet'], ['COUNTER', 'PAID', 'Paid'], ['VNPAY', 'CREATED', 'Started'],
 ] as const)('a payment of the method %s in the state %s is called %s', (method, state, text) => {
   expect(attemptText({ method, state } as Attempt)).toBe(text)
+})
+
+test('an order from home is named by its kind and its receiver', () => {
+  expect(placeOf({ kind: 'DELIVERY', tableLabel: '', receiverName: 'Nguyễn Lan' })).toBe('Delivery · Nguyễn Lan')
+  expect(placeOf({ kind: 'PICKUP', tableLabel: '', receiverName: '' })).toBe('Pickup')
+  expect(placeOf({ kind: 'DINE_IN', tableLabel: 'A1', receiverName: '' })).toBe('Table A1')
 })

@@ -36,11 +36,12 @@ test('the sentence of an entry contains names, in the word order of the language
   expect(subjectOf({ subject: 'voucher:11', subjectNames: {}, after: { code: 'WI…' } })).toBe('WI…')
 })
 
-test('a role is named in the language of the reader', async () => {
+test('a role and the settings are named in the language of the reader', async () => {
   await changeLanguage('vi')
   const e = { action: 'role_updated', actor: 'user:7', actorName: 'Lan', subject: 'role:3', subjectNames: { und: 'CASHIER' } }
   expect(sentenceOf(e, sentences['./sentences/vi.json'])).toContain('Thu ngân')
   expect(subjectOf({ ...e, subjectNames: { und: 'SHIFT_LEAD' } })).toBe('SHIFT_LEAD')
+  expect(subjectOf({ subject: 'settings:house', subjectNames: {} })).toBe('Cài đặt')
   expect(pretty({ role: 'MANAGER', branches: [1] })).toContain('"role": "Quản lý"')
   await changeLanguage('en')
 })

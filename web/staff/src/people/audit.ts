@@ -33,13 +33,14 @@ export function actorOf(e: Pick<Entry, 'actor' | 'actorName'>): string {
 type Subject = Pick<Entry, 'subject' | 'subjectNames'> & Partial<Pick<Entry, 'before' | 'after'>>
 type Said = Pick<Entry, 'action' | 'actor' | 'actorName'> & Subject
 
-/** The subject's current name, the number of an order or stock item, a voucher's code, or the text of the log without any. */
+/** The subject's current name, the number of an order or stock item, a voucher's code, the settings, or the text of the log. */
 export function subjectOf(e: Subject): string {
   const { number } = (e.after ?? {}) as { number?: unknown }
   if (e.subject.startsWith('order:') && typeof number === 'string') return number
   const { code } = { ...(e.before ?? {}), ...(e.after ?? {}) } as { code?: unknown }
   if (e.subject.startsWith('voucher:') && typeof code === 'string') return code
   if (e.subject.startsWith('stockItem:')) return e.subject.slice('stockItem:'.length) // its item number
+  if (e.subject.startsWith('settings:')) return t('restaurant.settings')
   if (e.subject.startsWith('role:') && e.subjectNames.und) return roleName(e.subjectNames.und)
   return e.subjectNames.und || localized(e.subjectNames) || e.subject
 }
