@@ -40,8 +40,8 @@ func oneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// withFlags returns a check that also needs a flag of the command itself, for commands that change only what their flags name.
-// Without one nothing would change, and a script would not notice.
+// withFlags returns a check that also needs a flag of the command itself, for commands that change only what their
+// flags name. Without one nothing would change, and a script would not notice.
 func withFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

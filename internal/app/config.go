@@ -282,8 +282,9 @@ func inVariables(err error) error {
 	return errors.Join(named...)
 }
 
-// readFile adds the settings of a file to the values. Values may be in double quotes; variables are not expanded. The last line of
-// a name counts, as in an environment file of systemd or Docker, so that a file can be appended to another.
+// readFile adds the settings of a file to the values. Values may be in double quotes; variables are not expanded. The
+// last line of a name counts, as in an environment file of systemd or Docker, so that a file can be appended to
+// another.
 func readFile(path string, into map[string]string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -144,9 +144,9 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON writes the standard members and the extra members of the fault; these cannot replace standard ones that have a value. A
-// fault may bring the errors of its fields. Refusals are frequent when a dish has just sold out, and with reflection a third of the
-// time of encoding them was that of the standard members.
+// MarshalJSON writes the standard members and the extra members of the fault; these cannot replace standard ones that
+// have a value. A fault may bring the errors of its fields. Refusals are frequent when a dish has just sold out, and
+// with reflection a third of the time of encoding them was that of the standard members.
 func (p *Problem) MarshalJSON() ([]byte, error) {
 	b := make([]byte, 0, 384) // a refusal of three dishes fits
 	b = text.AppendJSON(append(b, `{"type":`...), p.Type)

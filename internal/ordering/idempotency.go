@@ -64,8 +64,8 @@ func checkClientTxnID(id string) error {
 	return nil
 }
 
-// content is what a Request or Checkout asks for. Its digest is computed when it is first compared or stored: a refused request that
-// was not sent before needs none, and computing it takes 2 µs.
+// content is what a Request or Checkout asks for. Its digest is computed when it is first compared or stored: a refused
+// request that was not sent before needs none, and computing it takes 2 µs.
 type content struct {
 	request any
 	once    sync.Once
@@ -74,8 +74,8 @@ type content struct {
 
 func contentOf(request any) *content { return &content{request: request} }
 
-// digest returns a hash of the content. A member's cart is not part of it: the order empties the cart, and a repetition must still
-// have the same digest.
+// digest returns a hash of the content. A member's cart is not part of it: the order empties the cart, and a repetition
+// must still have the same digest.
 func (c *content) digest() string {
 	c.once.Do(func() {
 		text, _ := json.Marshal(c.request) // strings and integers always marshal
@@ -90,8 +90,8 @@ func (c *content) digest() string {
 // abandoned half-way when the guest's phone disconnects, and other requests may be waiting for the result.
 const placeTimeout = 8 * time.Second
 
-// placements are the requests that this process is placing at the moment. Those of one key have different contents: a request with
-// other content must not receive the result of the first, but goes to the ledger, which refuses it.
+// placements are the requests that this process is placing at the moment. Those of one key have different contents: a
+// request with other content must not receive the result of the first, but goes to the ledger, which refuses it.
 type placements struct {
 	mu      sync.Mutex
 	running map[IdempotencyKey][]*runningPlacement

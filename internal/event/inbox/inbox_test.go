@@ -258,7 +258,7 @@ func TestReplay(t *testing.T) {
 		if dead := letters(t, db); len(dead) != 1 || dead[0].ID != bad.ID {
 			t.Errorf("dead letters of the consumer: %+v", dead)
 		}
-		counts, err := eventsql.CountDeadLetters(t.Context(), db)
+		counts := testenv.Must(eventsql.CountDeadLetters(t.Context(), db))(t)
 		want := []queue.DeadLetterCount{{Consumer: "daybook", Letters: 1}, {Consumer: "kitchen", Letters: 1}}
 		testenv.Equal(t, want, counts)
 	})
