@@ -91,8 +91,8 @@ func (k *Core) copyScope(ctx context.Context, s stock.Scope) error {
 func (k *Core) stockServices() stockhttp.Services {
 	return stockhttp.Services{
 		Reservations: k.ReservationService, Snapshots: k.Snapshots,
-		Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes},
-		Items:   &stock.ItemService{Store: k.Reservations, Queries: k.Stock, Branches: k.branches},
+		Recipes: &stock.RecipeService{Store: k.Stock, Cache: k.Recipes}, Actors: k.AuditLog,
+		Items: &stock.ItemService{Store: k.Reservations, Queries: k.Stock, Branches: k.branches},
 	}
 }
 

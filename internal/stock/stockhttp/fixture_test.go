@@ -101,6 +101,7 @@ func open(t *testing.T, db *sqldb.DB, redis *redisdb.DB) *fixture {
 		Items: &stock.ItemService{
 			Store: reservations, Queries: balances, Branches: func(context.Context) ([]int64, error) { return []int64{1, 2}, nil },
 		},
+		Actors: actors{},
 	})
 	return h
 }
@@ -149,6 +150,13 @@ func (h *fixture) serve(recipes *stock.RecipeCache, services stockhttp.Services)
 func (h *fixture) today() stock.Scope {
 	branch := testenv.Must(h.Catalog(h.t).Branch(h.t.Context(), 1))(h.t)
 	return stock.Scope{Branch: 1, Date: branch.Calendar().BizDate(h.now())}
+}
+
+// actors has one name for the actors of a page.
+type actors struct{}
+
+func (actors) Names(_ context.Context, language string, all []string) (map[string]string, error) {
+	return map[string]string{strings.Join(all, " "): "Nguyễn Hoa in " + language}, nil
 }
 
 // guests accepts every token as a guest of one visit in branch 1.

@@ -16,6 +16,12 @@ type Services struct {
 	Items        *stock.ItemService
 	Snapshots    *stock.SnapshotService
 	Recipes      *stock.RecipeService
+	Actors       Actors
+}
+
+// Actors knows the names of actors such as user:7, normally audit.Reader.
+type Actors interface {
+	Names(ctx context.Context, language string, actors []string) (map[string]string, error)
 }
 
 type inventoryRoutes struct{ Services }

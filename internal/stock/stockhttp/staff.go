@@ -4,10 +4,12 @@ package stockhttp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
+	"comanda/internal/seq"
 	"comanda/internal/stock"
 )
 
@@ -142,11 +144,13 @@ type adjustment struct {
 	Available int64                `json:"available" doc:"The available quantity afterwards."`
 	Note      string               `json:"note"`
 	Actor     string               `json:"actor"`
+	ActorName string               `json:"actorName" doc:"The current name of the account; empty if unknown."`
 	CreatedAt time.Time            `json:"createdAt"`
 }
 
 type adjustmentsIn struct {
 	httpapi.Paging
+	httpapi.NameOrder
 	ID int64 `path:"id"`
 }
 
@@ -154,8 +158,14 @@ func (s staffRoutes) adjustments(
 	ctx context.Context, in *adjustmentsIn,
 ) (httpapi.Listed[adjustment], error) {
 	page, total, err := s.Items.Adjustments(ctx, authz.ActorOf(ctx), in.ID, in.Size, in.Offset())
+	if err != nil {
+		return httpapi.Listed[adjustment]{}, err
+	}
+	actors := seq.Map(page, func(a stock.AdjustmentRecord) string { return a.Actor })
+	slices.Sort(actors)
+	names, err := s.Actors.Names(ctx, in.Language(), slices.Compact(actors))
 	return httpapi.ListedOf(in.Paging, page, total, func(a stock.AdjustmentRecord) adjustment {
-		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, a.At}
+		return adjustment{a.ID, a.Kind, a.Units, a.Available, a.Note, a.Actor, names[a.Actor], a.At}
 	}), err
 }
 

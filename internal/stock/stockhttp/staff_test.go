@@ -37,9 +37,9 @@ func TestStock_lifecycle(t *testing.T) {
 		testenv.Equal(h.t, "3", page.wantOK(200, "total"))
 		var got []string
 		for _, a := range page.list() {
-			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"]))
+			got = append(got, fmt.Sprint(a["kind"], a["change"], a["available"], a["note"], a["actor"], a["actorName"]))
 		}
-		testenv.Equal(h.t, []string{"COUNT-13 5of todayuser:7", "WASTE-2 18of todayuser:7"}, got)
+		testenv.Equal(h.t, []string{"COUNT-13 5of todayuser:7Nguyễn Hoa in en", "WASTE-2 18of todayuser:7Nguyễn Hoa in en"}, got)
 		if low := h.read(`SELECT payload FROM event_log WHERE event_type = 'inventory.low'`); len(low) != 1 ||
 			!strings.Contains(low[0], `"available":5`) {
 			h.t.Errorf("the alarms: %v", low)
