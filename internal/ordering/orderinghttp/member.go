@@ -3,6 +3,7 @@ package orderinghttp
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"comanda/internal/authz"
 	"comanda/internal/httpapi"
@@ -108,18 +109,19 @@ type receiver struct {
 
 type memberOrder struct {
 	Summary
-	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
-	BranchID string   `json:"branchId"`
-	Receiver receiver `json:"receiver"`
-	Refunded int64    `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
-	Items    []item   `json:"items"`
+	Kind     string    `json:"kind" enum:"DELIVERY,PICKUP"`
+	BranchID string    `json:"branchId"`
+	PlacedAt time.Time `json:"placedAt"`
+	Receiver receiver  `json:"receiver"`
+	Refunded int64     `json:"refunded" doc:"Part of totalPrice that is refunded or will be."`
+	Items    []item    `json:"items"`
 }
 
 // memberOrderOf returns an order for its own member, who may see the whole receiver.
 func memberOrderOf(o ordering.Order, l httpapi.Language) memberOrder {
 	r := o.Receiver
 	return memberOrder{
-		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: httpapi.FormatID(o.Scope.Branch),
+		Summary: summaryOf(o), Kind: string(o.Kind), BranchID: httpapi.FormatID(o.Scope.Branch), PlacedAt: o.CreatedAt,
 		Receiver: receiver{r.Name, r.Phone, r.Address, r.Email, r.Note}, Refunded: o.Refunded, Items: itemsIn(o.Items, l),
 	}
 }
@@ -139,15 +141,16 @@ type memberReadInput struct {
 // memberDetail is an order with everything that its member may see.
 type memberDetail struct {
 	Detail
-	Kind     string   `json:"kind" enum:"DELIVERY,PICKUP"`
-	BranchID string   `json:"branchId"`
-	Receiver receiver `json:"receiver"`
+	Kind     string    `json:"kind" enum:"DELIVERY,PICKUP"`
+	BranchID string    `json:"branchId"`
+	PlacedAt time.Time `json:"placedAt"`
+	Receiver receiver  `json:"receiver"`
 }
 
 // memberDetailOf returns the details of an order for its own member; streams use it too.
 func memberDetailOf(d ordering.Detail, l httpapi.Language) memberDetail {
 	o := memberOrderOf(d.Order, l)
-	return memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.Receiver}
+	return memberDetail{guestDetailOf(d, l), o.Kind, o.BranchID, o.PlacedAt, o.Receiver}
 }
 
 func (r routes) memberOrder(ctx context.Context, in *memberReadInput) (memberDetail, error) {

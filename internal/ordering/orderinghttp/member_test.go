@@ -195,9 +195,12 @@ func (s *shop) wantListed(t *testing.T, id string) {
 			t.Errorf("order = %v, want the delivery %s for 3000 with one item", o, id)
 		}
 	}
-	if one.body["payments"] == nil || one.body["timeline"] == nil {
-		t.Errorf("order = %s, want payments and a timeline", one.text)
+	timeline, _ := one.body["timeline"].([]any)
+	if one.body["payments"] == nil || len(timeline) == 0 {
+		t.Fatalf("order = %s, want payments and a timeline", one.text)
 	}
+	placed := timeline[0].(map[string]any)["at"]
+	testenv.Equal(t, []any{placed, placed}, []any{items[0].(map[string]any)["placedAt"], one.body["placedAt"]})
 	refund := sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte("UPDATE order_info SET refunded_amount = 1000")}}).Must("it")
 	testenv.Must(s.DB.Exec(t.Context(), refund))(t)
 	list = s.ask(t, "7", "GET", "/orders", "").want(t, 200, "")

@@ -6202,6 +6202,8 @@ export interface components {
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
             payments: components["schemas"]["OrderingAttempt"][];
+            /** Format: date-time */
+            placedAt: string;
             receiver: components["schemas"]["OrderingReceiver"];
             /**
              * Format: int64
@@ -6234,6 +6236,8 @@ export interface components {
             payBy: string;
             payment: components["schemas"]["OrderingPaymentInfo"];
             paymentStatus: string;
+            /** Format: date-time */
+            placedAt: string;
             receiver: components["schemas"]["OrderingReceiver"];
             /**
              * Format: int64
@@ -7752,6 +7756,8 @@ export interface components {
         };
         StockAdjustment: {
             actor: string;
+            /** @description The current name of the account; empty if unknown. */
+            actorName: string;
             /**
              * Format: int64
              * @description The available quantity afterwards.
@@ -12990,7 +12996,10 @@ export interface operations {
                 page?: number;
                 size?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Decides whether names of people begin with the family name. */
+                "Accept-Language"?: string;
+            };
             path: {
                 id: number;
             };

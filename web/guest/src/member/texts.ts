@@ -1,4 +1,4 @@
-import { addTexts, language, textOf, type KeyOf, type Texts, type Values } from '@shared/i18n'
+import { addTexts, textOf, type KeyOf, type Texts, type Values } from '@shared/i18n'
 
 import type en from './texts/en.json'
 
@@ -19,9 +19,4 @@ export function ready(): Promise<void> {
 /** Returns the text of a key in the current language. */
 export function m(key: MemberKey, values: Values = {}): string {
   return textOf(key, values)
-}
-
-/** Formats a business date such as 2026-02-26 for people. */
-export function day(bizDate: string): string {
-  return new Intl.DateTimeFormat(language.value, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${bizDate}T00:00:00Z`))
 }
