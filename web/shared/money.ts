@@ -1,6 +1,9 @@
 /** The currencies that the server counts without a minor unit. Intl differs: TWD has two decimals there. */
 const whole = new Set(['VND', 'TWD', 'JPY'])
 
+/** The number of minor units in the currency's main unit; 1 if the minor unit is not used. */
+export const minorUnitsPerMain = (currency: string): number => (whole.has(currency) ? 1 : 100)
+
 const formats = new Map<string, Intl.NumberFormat>()
 
 /** Formats an amount in minor units for a locale: 130.000 ₫, NT$440, $12.50. */

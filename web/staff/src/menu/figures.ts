@@ -1,4 +1,4 @@
-import { minorUnitsPerMain } from '../orders/cash'
+import { minorUnitsPerMain } from '@shared/money'
 
 /** Parses a whole number: null for an empty text, undefined for any other text or a number above the limit. */
 export function whole(typed: string, most: number): number | null | undefined {

@@ -1,4 +1,4 @@
-import { minorUnitsPerMain } from '../orders/cash'
+import { minorUnitsPerMain } from '@shared/money'
 
 /** The API's limits of a price and a quota. */
 const maxPrice = 1_000_000_000

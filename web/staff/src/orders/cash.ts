@@ -1,7 +1,4 @@
-/** The number of minor units in the currency's main unit; 1 if the minor unit is not used. */
-export function minorUnitsPerMain(currency: string): number {
-  return ['VND', 'TWD', 'JPY'].includes(currency) ? 1 : 100
-}
+import { minorUnitsPerMain } from '@shared/money'
 
 // The common banknotes of some currencies, in minor units. Other currencies use those of the dollar.
 const notes: Record<string, number[]> = {

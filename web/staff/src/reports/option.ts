@@ -1,6 +1,6 @@
 import type { EChartsCoreOption } from 'echarts/core'
 
-import { minorUnitsPerMain } from '../orders/cash'
+import { minorUnitsPerMain } from '@shared/money'
 import { brief, said, type Bars, type Chart, type Heat } from './figure'
 
 /** The theme's colours that a chart uses. */
