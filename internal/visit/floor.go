@@ -31,7 +31,7 @@ type Floor struct {
 
 	// OnChange, if not nil, is called with a branch whose tables or visits changed. It must not block.
 	OnChange func(branch int64)
-	// OnClosed, if not nil, is called with visits that staff closed, after their guests have lost access here. It must not
+	// OnClosed, if not nil, is called with visits that were closed, after their guests have lost access here. It must not
 	// block.
 	OnClosed func(branch int64, visits []string)
 
@@ -86,9 +86,7 @@ func (f *Floor) Close(ctx context.Context, by authz.Actor, id string) (Visit, er
 	if err != nil {
 		return Visit{}, err
 	}
-	f.dropGuests(ctx, []string{v.ID})
-	f.closed(v.BranchID, []string{v.ID})
-	f.notify(v.BranchID)
+	f.closed(ctx, v.BranchID, []string{v.ID})
 	return v, nil
 }
 
@@ -99,9 +97,7 @@ func (f *Floor) RotateQR(ctx context.Context, by authz.Actor, table int64) (Tabl
 	if err != nil {
 		return Table{}, err
 	}
-	f.dropGuests(ctx, closed)
-	f.closed(t.BranchID, closed)
-	f.notify(t.BranchID)
+	f.closed(ctx, t.BranchID, closed)
 	return t, nil
 }
 
@@ -112,21 +108,26 @@ func (f *Floor) notify(branch int64) {
 	}
 }
 
-// closed reports closed visits.
-func (f *Floor) closed(branch int64, visits []string) {
+// closed ends the access of the guests of closed visits and reports the change.
+func (f *Floor) closed(ctx context.Context, branch int64, visits []string) {
+	f.dropGuests(ctx, visits)
 	if f.OnClosed != nil && len(visits) > 0 {
 		f.OnClosed(branch, visits)
 	}
+	f.notify(branch)
 }
 
 // CloseIdle closes up to limit idle visits and returns their number.
-func (f *Floor) CloseIdle(ctx context.Context, now time.Time, limit int) (int, error) {
-	closed, err := f.Store.CloseIdle(ctx, now, idleSlack, limit)
+func (f *Floor) CloseIdle(ctx context.Context, now time.Time, limit int) (n int, err error) {
+	byBranch, err := f.Store.CloseIdle(ctx, now, idleSlack, limit)
 	if err != nil {
 		return 0, err
 	}
-	f.dropGuests(ctx, closed)
-	return len(closed), nil
+	for branch, visits := range byBranch {
+		f.closed(ctx, branch, visits)
+		n += len(visits)
+	}
+	return n, nil
 }
 
 // dropGuests removes the guests of closed visits from the caches. If Redis is unavailable, StaleKeys still lists the

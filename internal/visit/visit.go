@@ -147,8 +147,8 @@ type SeatingStore interface {
 	Call(ctx context.Context, id string, reason CallReason, now time.Time) (v Visit, added bool, err error)
 	Answer(ctx context.Context, by authz.Actor, id string, reason CallReason) (Visit, error)
 	// CloseIdle closes up to limit visits that were last seen longer ago than their branch's AutoClose plus slack and
-	// have nothing unpaid.
-	CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (closed []string, err error)
+	// have nothing unpaid. It returns their ids by branch.
+	CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (closed map[int64][]string, err error)
 	// StaleKeys returns closed visits that Redis may still hold keys of.
 	StaleKeys(ctx context.Context, limit int) ([]string, error)
 	// ClearStaleKeys removes visits from StaleKeys if they were closed before an instant.

@@ -371,6 +371,10 @@ func TestFloor_CloseIdle(t *testing.T) {
 	each(t, func(h *fixture) {
 		t := h.t
 		quiet, lively := h.scan(3, ""), h.scan(4, "")
+		var changed []int64
+		closed := map[int64][]string{}
+		h.floor.OnChange = func(branch int64) { changed = append(changed, branch) }
+		h.floor.OnClosed = func(branch int64, visits []string) { closed[branch] = append(closed[branch], visits...) }
 		for range 5 {
 			h.clock.Advance(30 * time.Minute)
 			testenv.Must(h.guests.Resolve(t.Context(), lively.CustomerToken))(t)
@@ -381,6 +385,8 @@ func TestFloor_CloseIdle(t *testing.T) {
 		}
 		_, err := h.guests.Resolve(t.Context(), quiet.CustomerToken)
 		testenv.ErrorIs(t, visit.ErrClosed, err, "the quiet guest")
+		testenv.Equal(t, []int64{1}, changed)
+		testenv.Equal(t, map[int64][]string{1: {quiet.VisitID}}, closed)
 		h.clock.Advance(2*time.Hour + 31*time.Second)
 		testenv.Equal(t, 1, testenv.Must(h.floor.CloseIdle(t.Context(), h.clock.Now(), 10))(t))
 	})

@@ -60,7 +60,7 @@ WHERE id IN (
     LIMIT $3
     /*pg: FOR UPDATE OF v SKIP LOCKED */
 )
-RETURNING id
+RETURNING branch_id, id
 
 -- name: visit_close_table
 UPDATE visit SET status = 'CLOSED', closed_at = $3, close_reason = $2, keys_left = 1

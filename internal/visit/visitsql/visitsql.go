@@ -203,11 +203,11 @@ func (s *Store) RotateQR(ctx context.Context, by authz.Actor, table int64, qr st
 
 // CloseIdle closes idle visits without unpaid orders. Several processes may run it at once.
 func (s *Store) CloseIdle(ctx context.Context, now time.Time, slack time.Duration, limit int) (
-	closed []string, err error,
+	closed map[int64][]string, err error,
 ) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx sqldb.Tx) error {
-		closed, err = sqldb.Collect(ctx, tx, sqldb.Value[string], stmt("visit_close_idle"), now.Add(-slack).UnixMilli(),
-			now.UnixMilli(), limit)
+		closed, err = sqldb.Grouped[int64, string](ctx, tx, stmt("visit_close_idle"), now.Add(-slack).UnixMilli(), now.UnixMilli(),
+			limit)
 		return err
 	})
 	return closed, err
