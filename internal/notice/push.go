@@ -200,20 +200,20 @@ func (s *PushSender) RunOnce(ctx context.Context) error {
 // deliver sends one delivery and stores the result. It returns an error only if the database does not answer.
 func (s *PushSender) deliver(ctx context.Context, d Delivery) error {
 	now := s.Now()
+	// What was claimed or sent must be recorded even if ctx has ended.
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), SendTimeout+settleTimeout)
+	defer cancel()
 	sub, found, err := s.Store.Subscription(ctx, d.Subscription, now)
-	if err != nil {
-		return err
+	if err != nil { // also when the process stops
+		return errors.Join(err, s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, now)))
 	}
 	if !found || !now.Before(d.Expires) {
 		s.report(ctx, "expired", d, nil)
 		return s.Store.DeleteQueued(ctx, []string{d.ID})
 	}
-	sending, cancel := context.WithTimeout(ctx, SendTimeout)
+	sending, stop := context.WithTimeout(ctx, SendTimeout)
 	err = s.Transport.Send(sending, sub, []byte(d.Payload), d.Expires.Sub(now), d.Urgency)
-	cancel()
-	// What was sent must be recorded even if ctx has ended.
-	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
+	stop()
 	now = s.Now()
 	var later RetryLaterError
 	switch {

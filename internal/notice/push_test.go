@@ -205,6 +205,37 @@ func TestPushSender_concurrent(t *testing.T) {
 	})
 }
 
+// A process that stops before it sends frees what it has claimed: another process sends it at once.
+func TestPushSender_stop(t *testing.T) {
+	eachSender(t, func(t *testing.T, h *senderEnv) {
+		endpoint := h.queue("d", time.Hour)
+		stopping, stop := context.WithCancel(t.Context())
+		defer stop()
+		h.sender.Store = stoppingStore{h.store, stop}
+		if err := h.sender.RunOnce(stopping); err == nil {
+			t.Error("RunOnce of a stopping process: no error")
+		}
+		if r := h.rows()["d"]; r.attempts != 0 || r.at != h.now.UnixMilli() {
+			t.Errorf("row = %+v, want no attempt, due now", r)
+		}
+		h.sender.Store = h.store
+		testenv.NoError(t, h.sender.RunOnce(t.Context()))
+		testenv.Equal(t, 1, h.services.received[endpoint])
+	})
+}
+
+// stoppingStore stops the process when it reads a subscription.
+type stoppingStore struct {
+	*noticesql.Store
+
+	stop func()
+}
+
+func (s stoppingStore) Subscription(ctx context.Context, id string, now time.Time) (notice.Subscription, bool, error) {
+	s.stop()
+	return s.Store.Subscription(ctx, id, now)
+}
+
 // A subscription has an https endpoint, a point of the curve and a secret of 16 bytes.
 func TestNewSubscription_refuses(t *testing.T) {
 	const key, auth = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "BTBZMqHH6r4Tts7J_aSIgg"
