@@ -201,8 +201,8 @@ func (h *Hub) publish(ctx context.Context, c keyspace.Channel, m message) {
 	h.m.out.Inc()
 }
 
-// branchesPerMessage keeps a message below maxMessage: a branch with 256 orders takes 7.5 KB.
-const branchesPerMessage = 8
+// branchesPerMessage keeps a message below maxMessage: a branch with 256 orders and 64 carts takes 9.4 KB.
+const branchesPerMessage = 6
 
 // resubscribePause is the pause before a process subscribes again after its connection was lost. While the Redis
 // breaker is open an attempt costs only the check of the breaker.

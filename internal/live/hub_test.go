@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -311,4 +312,28 @@ func TestHub_ignores_invalid_messages(t *testing.T) {
 	if len(p.received) > 0 {
 		t.Errorf("received %+v", <-p.received)
 	}
+}
+
+// Messages with as many changes as are collected stay within the size that receivers accept.
+func TestHub_largest_messages(t *testing.T) {
+	f := &fake{sent: make(chan string, 64)}
+	h := live.New(f, live.Handlers{}, prometheus.NewRegistry())
+	id := strings.Repeat("x", 26)
+	const branches = 20
+	for branch := range int64(branches) {
+		h.NotifyOrders(1e9+branch, slices.Repeat([]string{id}, 256))
+		for visit := range 64 {
+			h.NotifyCart(1e9+branch, fmt.Sprintf("%026d", visit))
+		}
+	}
+	h.Flush(t.Context())
+	close(f.sent)
+	var got int
+	for m := range f.sent {
+		if len(m) > 64<<10 {
+			t.Errorf("a message of %d bytes", len(m))
+		}
+		got += strings.Count(m, `"b":`)
+	}
+	testenv.Equal(t, branches, got)
 }
