@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,25 +56,6 @@ func (k *Core) wireAnalytics(reg prometheus.Registerer) {
 // own while Redis is unreachable.
 func (k *Core) viewsLoop() worker.Loop {
 	return worker.Loop{Name: "views", Run: k.Analytics.Flush, Every: 5 * time.Second, Timeout: 20 * time.Second}
-}
-
-// lastViews adds the views that this process has counted when it stops, so that an orderly stop loses none.
-type lastViews struct{ *Core }
-
-// lastViewsTime is how long a stop waits for it. A database that does not answer costs views, not the stop.
-const lastViewsTime = 2 * time.Second
-
-// Start implements worker.Service.
-func (lastViews) Start(context.Context) error { return nil }
-
-// Stop implements worker.Service.
-func (v lastViews) Stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lastViewsTime)
-	defer cancel()
-	if err := errors.Join(v.Analytics.Flush(ctx), v.Activity.Flush(ctx)); err != nil {
-		v.Log.WarnContext(ctx, "views and members may be missing in reports", "err", err)
-	}
-	return nil
 }
 
 // rankingLoops compute the rankings. One day changes with every order, seven days hardly do.

@@ -10,6 +10,8 @@ import (
 
 	"comanda/internal/analytics"
 	"comanda/internal/analytics/analyticssql"
+	"comanda/internal/audit"
+	"comanda/internal/audit/auditsql"
 	"comanda/internal/catalog"
 	"comanda/internal/demo"
 	"comanda/internal/keyspace/keyaudit"
@@ -38,7 +40,7 @@ func searchedToday(t *testing.T, db *sqldb.DB, b catalog.Branch, date string) (n
 	return n
 }
 
-// A process adds views and searches to SQL while it runs and when it stops.
+// A process adds views and searches to SQL while it runs and when it stops. A stop also writes refused requests.
 func TestViews_of_a_process(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t, nil, API)
@@ -57,11 +59,18 @@ func TestViews_of_a_process(t *testing.T) {
 		return viewedToday(t, k.DB, date) == 1 && searchedToday(t, k.DB, menu.Branch, date) == 1
 	})
 	record()
+	k.Accounts.Incidents.Add("user:7", audit.ActionDenied, "route:GET /api/audit", "192.0.2.1")
 	testenv.NoError(t, p.stop(t.Context()))
 	db := testenv.Must(OpenDatabase(t.Context(), k.Config))(t)
 	defer db.Close()
 	if views, searches := viewedToday(t, db, date), searchedToday(t, db, menu.Branch, date); views != 2 || searches != 2 {
 		t.Errorf("after the stop %d views and %d searches are in SQL, want 2", views, searches)
+	}
+	entries, _, err := auditsql.NewLog(db).Entries(t.Context(), audit.Filter{
+		Actor: "user:7", Action: audit.ActionDenied, To: time.Now().Add(time.Hour), EveryBranch: true, Limit: 2,
+	})
+	if err != nil || len(entries) != 1 || entries[0].Subject != "route:GET /api/audit" {
+		t.Errorf("refused requests after the stop: %+v, error %v", entries, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -420,13 +421,22 @@ func (c Config) Redacted() []Shown {
 	return all
 }
 
-// redact keeps the host of an address without its credentials, and hides any other secret.
+// nextAddress matches the comma before another address of a list, as of a Redis Cluster. A password may contain commas.
+var nextAddress = regexp.MustCompile(`,\s*[a-z]+://`)
+
+// redact keeps the hosts of addresses without their credentials, and hides any other secret.
 func redact(v string) string {
 	if strings.HasPrefix(v, "sqlite:") {
 		return v
 	}
+	if at := nextAddress.FindStringIndex(v); at != nil {
+		return redact(v[:at[0]]) + "," + redact(strings.TrimSpace(v[at[0]+1:]))
+	}
 	if u, err := url.Parse(v); err == nil && u.Host != "" {
-		return u.Scheme + "://" + u.Host + u.Path
+		// url.Parse may take the credentials of an address that it does not understand for a part of its path.
+		if shown := u.Scheme + "://" + u.Host + u.Path; !strings.Contains(shown, "@") {
+			return shown
+		}
 	}
 	return "[set]"
 }

@@ -273,7 +273,7 @@ func TestLoadConfig_unknown(t *testing.T) {
 
 func TestConfig_Redacted(t *testing.T) {
 	c, err := load(t, "COMANDA_DATABASE_URL=postgres://user:hunter2@db.example.com/x?password=hunter2",
-		"COMANDA_REDIS_URL=redis://:hunter2@cache:6379", "COMANDA_AMQP_URL=amqp://u:hunter2@mq/v", "COMANDA_SERVICE_TOKEN=hunter2-hunter2")
+		"COMANDA_REDIS_URL=redis://:hunter2@cache:6379, redis://:hunter2@other:6379", "COMANDA_AMQP_URL=amqp://u:hunter2@mq/v", "COMANDA_SERVICE_TOKEN=hunter2-hunter2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +284,10 @@ func TestConfig_Redacted(t *testing.T) {
 	if strings.Contains(shown, "hunter2") {
 		t.Errorf("a secret is shown:\n%s", shown)
 	}
-	if !strings.Contains(shown, "postgres://db.example.com/x") {
-		t.Errorf("where the database is does not show:\n%s", shown)
+	for _, where := range []string{"=postgres://db.example.com/x\n", "=redis://cache:6379,redis://other:6379\n"} {
+		if !strings.Contains(shown, where) {
+			t.Errorf("%s does not show:\n%s", where, shown)
+		}
 	}
 }
 

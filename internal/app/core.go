@@ -170,6 +170,7 @@ type Core struct {
 	followers   []func(*houseSettings) error  // see onSettings
 	startWindow time.Duration                 // payment window at the start of this process
 	applying    sync.Mutex                    // held while changed settings are applied
+	unapplied   bool                          // a follower failed to apply the settings in house
 	process     system.About
 
 	memory      *stockmemory.Cache // the admission cache, if it is in this process

@@ -252,8 +252,9 @@ func (k *Core) syncSettings(ctx context.Context) error {
 		return err
 	}
 	current := k.house.Load().stored
-	if maps.Equal(current.ByName, v.ByName) && slices.Equal(current.Unreadable, v.Unreadable) &&
-		maps.Equal(current.Rest, v.Rest) {
+	same := maps.Equal(current.ByName, v.ByName) && slices.Equal(current.Unreadable, v.Unreadable) &&
+		maps.Equal(current.Rest, v.Rest)
+	if same && !k.unapplied {
 		return nil
 	}
 	h, err := k.newHouseSettings(v)
@@ -261,10 +262,13 @@ func (k *Core) syncSettings(ctx context.Context) error {
 		return err
 	}
 	k.house.Store(h)
-	k.Log.InfoContext(ctx, "settings changed", "settings", h.config.Redacted(), "unreadable", h.unreadable)
+	if !same {
+		k.Log.InfoContext(ctx, "settings changed", "settings", h.config.Redacted(), "unreadable", h.unreadable)
+	}
 	for _, apply := range k.followers {
 		err = errors.Join(err, apply(h))
 	}
+	k.unapplied = err != nil // the next round applies them again
 	return err
 }
 

@@ -93,6 +93,24 @@ func TestSettings_apply_while_servers_run(t *testing.T) {
 	})
 }
 
+// Settings that a part of the process failed to apply are applied again by the next round, although they have not changed since.
+func TestSettings_applied_again(t *testing.T) {
+	k := coreWithGateways(t, sqldbtest.SQLite(t), nil)
+	fail, applied := errors.New("the disk is full"), 0
+	k.onSettings(func(*houseSettings) error {
+		applied++
+		return fail
+	})
+	if err := change(t, k, map[string]string{"payment_window": "20m"}); !errors.Is(err, fail) {
+		t.Fatalf("error %v, want %v", err, fail)
+	}
+	fail = nil
+	for range 2 {
+		testenv.NoError(t, k.syncSettings(t.Context()))
+	}
+	testenv.Equal(t, 2, applied)
+}
+
 // Each refused setting has a code of its own, by which clients choose their text.
 func TestSettings_refused_fields(t *testing.T) {
 	k := coreWithGateways(t, sqldbtest.SQLite(t), map[string]string{"COMANDA_SIMULATORS": "on"})

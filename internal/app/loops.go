@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -67,8 +68,7 @@ func (k *Core) requestLoops() []worker.Loop {
 			Name: "guard", Run: k.Authenticator.SyncRevocations, Every: time.Second, Timeout: 3 * time.Second,
 			MaxPause: time.Second,
 		},
-		// If a process is killed, these two loops lose the data of one interval: times of last use and counts of
-		// refusals.
+		// If a process is killed, the loops that lastWrites repeats lose the data of one interval.
 		{Name: "sessions", Run: k.Authenticator.FlushLastSeen, Every: 5 * time.Second, Timeout: 10 * time.Second},
 		k.viewsLoop(),
 		k.activityLoop(),
@@ -82,6 +82,28 @@ func (k *Core) requestLoops() []worker.Loop {
 		},
 	}
 	return append(loops, k.snapshotLoops()...)
+}
+
+// lastWrites writes what this process has collected for its next round of these loops when it stops, so that an orderly stop
+// loses nothing: refused requests, when guests and sessions were last seen, views and active members.
+type lastWrites struct{ *Core }
+
+// lastWritesTime is how long a stop waits for them. A database that does not answer costs these figures, not the stop.
+const lastWritesTime = 2 * time.Second
+
+// Start implements worker.Service.
+func (lastWrites) Start(context.Context) error { return nil }
+
+// Stop implements worker.Service.
+func (w lastWrites) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastWritesTime)
+	defer cancel()
+	err := errors.Join(w.writeIncidents(ctx), w.Guests.FlushSeen(ctx), w.Authenticator.FlushLastSeen(ctx),
+		w.Analytics.Flush(ctx), w.Activity.Flush(ctx))
+	if err != nil {
+		w.Log.WarnContext(ctx, "the audit log, times of last use and reports may lack the last seconds", "err", err)
+	}
+	return nil
 }
 
 // gatewayInterval is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
@@ -178,19 +200,16 @@ func relayLoop(r *outbox.Relay) worker.Loop {
 // the maximum and not the sum.
 func (k *Core) measure(ctx context.Context) error {
 	now := k.DB.Now()
+	// An error in one part does not keep the others from being measured.
 	n, oldest, err := paymentsql.OutstandingRefunds(ctx, k.DB)
-	if err != nil {
-		return err
+	if err == nil {
+		k.Metrics.refundsDue.Set(float64(n))
+		k.Metrics.refundAge.Set(0)
+		if n > 0 {
+			k.Metrics.refundAge.Set(now.Sub(oldest).Seconds())
+		}
 	}
-	k.Metrics.refundsDue.Set(float64(n))
-	k.Metrics.refundAge.Set(0)
-	if n > 0 {
-		k.Metrics.refundAge.Set(now.Sub(oldest).Seconds())
-	}
-	if err := k.measureStock(ctx, now); err != nil {
-		return err
-	}
-	return k.measureDocuments(ctx)
+	return errors.Join(err, k.measureStock(ctx, now), k.measureDocuments(ctx))
 }
 
 // maxTicketAge is the age up to which tickets count as waiting; older ones are no longer cooked.
@@ -249,32 +268,17 @@ func (k *Core) measureStock(ctx context.Context, now time.Time) error {
 }
 
 // purge deletes rows past their retention. Most tables are purged in small statements; after an error the next round
-// continues.
+// continues. A table that cannot be purged does not keep the others from it.
 func (k *Core) purge(ctx context.Context) error {
 	now := k.DB.Now()
-	if _, err := outbox.PurgeLog(ctx, k.DB, now.Add(-keepLog)); err != nil {
-		return err
-	}
-	if _, err := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe)); err != nil {
-		return err
-	}
-	if err := k.CartStore.PurgeShared(ctx, now.Add(-keepCarts)); err != nil {
-		return err
-	}
-	if err := k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)); err != nil {
-		return err
-	}
-	if err := k.purgeMailings(ctx, now); err != nil {
-		return err
-	}
-	if err := k.purgeViews(ctx, now); err != nil {
-		return err
-	}
-	if err := k.purgeActivity(ctx, now); err != nil {
-		return err
-	}
-	if err := k.NoticeStore.Purge(ctx, now, noticeRetention); err != nil {
-		return err
-	}
-	return k.purgeTombstones(ctx)
+	_, logErr := outbox.PurgeLog(ctx, k.DB, now.Add(-keepLog))
+	_, inboxErr := inbox.New(k.DB, inbox.Options{Log: k.Log}).Purge(ctx, now.Add(-keepDedupe))
+	return errors.Join(logErr, inboxErr,
+		k.CartStore.PurgeShared(ctx, now.Add(-keepCarts)),
+		k.Stock.PurgeEarlyConfirms(ctx, now.Add(-keepEarly)),
+		k.purgeMailings(ctx, now),
+		k.purgeViews(ctx, now),
+		k.purgeActivity(ctx, now),
+		k.NoticeStore.Purge(ctx, now, noticeRetention),
+		k.purgeTombstones(ctx))
 }

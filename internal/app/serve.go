@@ -218,12 +218,14 @@ func (p *process) database(ctx context.Context, c Config) (*sqldb.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.onStop(db.Close)
 	unlock, err := sqldb.LockServer(c.DatabaseURL)
 	if err != nil {
+		db.Close()
 		return nil, err
 	}
+	// In reverse order: the next server must not open the file before this one has closed it.
 	p.onStop(unlock)
+	p.onStop(db.Close)
 	if _, err := db.Version(ctx); err != nil {
 		return nil, err
 	}
@@ -273,7 +275,7 @@ func (p *process) services(
 	if !slices.Contains(o.Roles, API) {
 		return services, nil
 	}
-	services = add(append(services, lastViews{p.core}), p.core.requestLoops()...)
+	services = add(append(services, lastWrites{p.core}), p.core.requestLoops()...)
 	if p.server, err = p.core.newServer(build.Version, log, reg); err != nil {
 		return nil, err
 	}
