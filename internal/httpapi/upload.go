@@ -73,11 +73,13 @@ func (a *API) HandleImages(rt Route, status int, use func(r *http.Request, raw [
 func receiveImage(
 	w http.ResponseWriter, r *http.Request, use func(r *http.Request, raw []byte) (any, error),
 ) ([]byte, error) {
-	_ = http.NewResponseController(w).SetReadDeadline(clock.In(uploadTimeout)) // fails only if the server supports no deadlines
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(clock.In(uploadTimeout)) // fails only if the server supports no deadlines
 	raw, err := imageUpload.Read(r)
 	if err != nil {
 		return nil, err
 	}
+	_ = c.SetReadDeadline(time.Time{}) // net/http would cancel the request's context when it passes
 	ctx, cancel := context.WithTimeout(r.Context(), processTimeout)
 	defer cancel()
 	view, err := use(r.WithContext(ctx), raw)

@@ -11,8 +11,7 @@ import (
 // MaxInactiveDays is the longest time without activity that a segment can ask for: dates of activity are kept for so long.
 const MaxInactiveDays = 400
 
-// MaxExport is the number of members that one file can have. A file of that size is written within the time limit of a
-// request.
+// MaxExport is the number of members that one file can have. It has some 6 MB, and takes the database a few seconds.
 const MaxExport = 50_000
 
 // exportPage is the number of members that are read at a time.
