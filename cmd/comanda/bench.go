@@ -36,11 +36,12 @@ func (c *cli) bench() *cobra.Command {
 	var history, streams int
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Measure the server and the raw limits of this machine", Args: noArguments,
-		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, memory. In the\n" +
-			"same run it measures the raw limits of the machine, among them the floor: a bare program that keeps orders in\n" +
-			"the same database and does nothing else. By default it works in a temporary folder, which it removes; with\n" +
-			"COMANDA_DATABASE_URL=postgres://... it creates a separate database on that server, and drops it; with\n" +
-			"COMANDA_REDIS_URL it uses a separate namespace. With --history it measures beside orders that have ended.",
+		Long: "Starts a separate server without rate limits and measures it over HTTP: orders, refusals, menus, carts,\n" +
+			"checkouts, payments, reservations, memory. In the same run it measures the raw limits of the machine, among\n" +
+			"them the floor: a bare program that keeps orders in the same database and does nothing else. By default it\n" +
+			"works in a temporary folder, which it removes; with COMANDA_DATABASE_URL=postgres://... it creates a separate\n" +
+			"database on that server, and drops it; with COMANDA_REDIS_URL it uses a separate namespace. With --history it\n" +
+			"measures beside orders that have ended.",
 		RunE: c.withConfig(func(cmd *cobra.Command, config app.Config) (result, error) {
 			duration := time.Duration(seconds * float64(time.Second))
 			if err := cmp.Or(bench.ValidateHistory(history), bench.ValidateDuration(duration)); err != nil {

@@ -109,7 +109,7 @@ func (w lastWrites) Stop(ctx context.Context) error {
 // gatewayInterval is the polling interval for due calls to gateways. It is short because a guest waits for the answer.
 const gatewayInterval = time.Second
 
-// workLoops do work that one process at a time does.
+// workLoops are the loops of the role worker. Several processes may run them: each piece of work is done by one.
 func (k *Core) workLoops(log *slog.Logger, reg prometheus.Registerer) []worker.Loop {
 	c := k.DB.Clock()
 	loops := []worker.Loop{

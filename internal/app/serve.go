@@ -33,7 +33,7 @@ type ProcessRole string
 const (
 	API    ProcessRole = "api"    // serves HTTP
 	Worker ProcessRole = "worker" // expires orders, closes visits, runs periodic work
-	Relay  ProcessRole = "relay"  // publishes and consumes events
+	Relay  ProcessRole = "relay"  // publishes and consumes events, and expires reservations of other systems
 )
 
 // ParseRoles parses a list such as "api,worker". "all" and an empty list mean every role.

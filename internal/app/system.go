@@ -231,7 +231,9 @@ const configurationHead = "# Configuration\n\n" +
 	"The settings marked *console* can also be changed in the console or with `PATCH /api/settings`. They are stored in\n" +
 	"SQL and take effect in every process within 5 seconds. A flag, the environment and the file take precedence over\n" +
 	"them. Secrets are stored encrypted with COMANDA_SETTINGS_KEY; without that key, what needs them is off and /readyz\n" +
-	"reports `settings` as degraded.\n\n"
+	"reports `settings` as degraded.\n\n" +
+	"Two passwords are read from the environment only: `COMANDA_DEMO_PASSWORD`, that of the demo's accounts, which is\n" +
+	"generated otherwise, and `COMANDA_PASSWORD`, that of the account that `user create` or `setup` creates.\n\n"
 
 // openAPI renders the contract of all routes, the sandbox's included, without opening a store.
 func openAPI() (string, error) {
