@@ -88,7 +88,7 @@ export async function everyPage<T extends { items: unknown[]; total: number }>(
 interface DoOptions<In, Out> {
   touches?: string[] // nouns whose cached answers become invalid
   done?: string | ((out: Out, given: In) => string | undefined) // the success message
-  failed?: (fault: Fault) => boolean // returns true if no message is needed
+  failed?: (fault: Fault, given: In) => boolean // returns true if no message is needed
 }
 
 /** Changes something through the API: `const close = useDo((id: string) => api.POST(...), {touches: ['visits']})`. */
@@ -100,8 +100,8 @@ export function useDo<In, Out>(call: (given: In) => Promise<Answer<Out>>, option
       const text = typeof options.done === 'function' ? options.done(out, given) : options.done
       if (text) notify(text)
     },
-    onError(e) {
-      if (!options.failed?.(e)) complain(e)
+    onError(e, given) {
+      if (!options.failed?.(e, given)) complain(e)
     },
     onSettled(_out, e) {
       const reloaded = Promise.all((options.touches ?? []).map((noun) => client.invalidateQueries({ queryKey: [noun] })))
