@@ -11,7 +11,10 @@ function mainMenu(menus: readonly Menu[]): Menu | undefined {
     Number(b.publishedVersionId !== null) - Number(a.publishedVersionId !== null) || Number(a.id) - Number(b.id))[0]
 }
 
-/** The line of a dish on the branch's menu: of the newest draft, else of the live version. */
+/**
+ * The line of a dish on the branch's menu: of the newest draft, else of the live version. Without a dish, or a menu, there is
+ * none.
+ */
 export function useDishLine(dish: MaybeRefOrGetter<string | undefined>) {
   const may = () => can('GET /api/menus', 'GET /api/menus/{id}/versions', 'GET /api/menu-versions/{id}')
   const menus = useMenus()
@@ -28,7 +31,24 @@ export function useDishLine(dish: MaybeRefOrGetter<string | undefined>) {
     'version', () => api.GET('/api/menu-versions/{id}', { params: { path: { id: version.value ?? 0 } } }), () => [version.value],
     { enabled: () => Boolean(version.value) },
   )
+  const steps = [menus, draft, asked] as const // each needs the one before it
+  const known = computed(() => {
+    if (toValue(dish) === undefined) return true
+    if (!menus.data.value) return false
+    if (!menu.value) return true
+    return draft.data.value !== undefined && (version.value === 0 || asked.data.value !== undefined)
+  })
   return {
+    /** Whether the user may read the line. */
+    readable: computed(may),
+    /** Whether the line has been read, or that there is none. */
+    known,
+    /** Why the line could not be read. */
+    trouble: computed(() => (known.value ? undefined : steps.map((s) => s.error.value).find((e) => e))),
+    /** Reads the line again after a failure. */
+    again() {
+      for (const s of steps) if (s.error.value) void s.refetch()
+    },
     /** Whether the branch has changes that are not published yet. */
     pending: computed(() => (menu.value?.drafts ?? 0) > 0),
     line: computed(() => asked.data.value?.items.find((l) => l.dishId === toValue(dish))),
