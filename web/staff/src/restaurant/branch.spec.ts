@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { bodyOf, emptyBranch, missingOf, zoneOf, type Country } from './branch'
+import type { Branch } from '../shell/branch'
+import { bodyOf, branchChanges, emptyBranch, missingOf, zoneOf, type BranchFields, type Country } from './branch'
 
 const vn: Country = { code: 'VN', currency: 'VND', timezones: ['Asia/Ho_Chi_Minh'], bizDayStartHour: 4, locales: ['vi', 'en'] }
 const us: Country = { ...vn, code: 'US', currency: 'USD', timezones: ['America/New_York', 'America/Chicago'] }
@@ -36,5 +37,27 @@ describe('a new branch', () => {
       name: 'Quán Hoa', country: 'VN', locales: ['vi'], bizDayStartHour: 4, clientTxnId: 'x',
     })
     expect(bodyOf({ ...full, timezone: 'Asia/Taipei' }, 'x')).toHaveProperty('timezone', 'Asia/Taipei')
+  })
+})
+
+describe('an edited branch', () => {
+  const form: BranchFields = {
+    name: 'Quán Hoa', locales: ['vi', 'en'], bizDayStartHour: 4, isOpen: true, sharedCart: false, country: '', currency: 'VND',
+    timezone: 'Asia/Ho_Chi_Minh', mailFrom: '',
+  }
+  const opened = { ...form, id: '1', country: null, mailFrom: null } as Branch
+
+  it('sends only the changed fields', () => {
+    expect(branchChanges({ ...form, name: ' Quán Hoa ' }, opened)).toEqual({})
+    expect(branchChanges({ ...form, locales: ['vi', 'en', 'ja'] }, opened)).toEqual({ locales: ['vi', 'en', 'ja'] })
+    expect(branchChanges({ ...form, locales: ['en', 'vi'] }, opened)).toEqual({ locales: ['en', 'vi'] }) // the first one counts
+    expect(branchChanges({ ...form, isOpen: false, sharedCart: true, bizDayStartHour: 0 }, opened))
+      .toEqual({ isOpen: false, sharedCart: true, bizDayStartHour: 0 })
+    expect(branchChanges({ ...form, country: 'VN', currency: 'TWD', timezone: 'Asia/Taipei', mailFrom: ' a@b.example ' }, opened))
+      .toEqual({ country: 'VN', currency: 'TWD', timezone: 'Asia/Taipei', mailFrom: 'a@b.example' })
+  })
+
+  it('can lose its sender', () => {
+    expect(branchChanges(form, { ...opened, mailFrom: 'a@b.example' })).toEqual({ mailFrom: '' })
   })
 })

@@ -1,4 +1,5 @@
 import type { components } from '@shared/api/schema'
+import type { Branch } from '../shell/branch'
 
 export type Country = components['schemas']['CatalogCountry']
 
@@ -51,4 +52,19 @@ export function missingOf(b: NewBranch, profile: Country | undefined): ('branch_
 export function bodyOf(b: NewBranch, clientTxnId: string) {
   const { timezone, ...rest } = b
   return { ...rest, name: b.name.trim(), ...(timezone ? { timezone } : {}), clientTxnId }
+}
+
+/** The fields of a branch that its form edits. Texts are empty instead of null. */
+export type BranchFields = Pick<Branch, 'name' | 'locales' | 'bizDayStartHour' | 'isOpen' | 'sharedCart' | 'currency' | 'timezone'>
+  & { country: string; mailFrom: string }
+
+/**
+ * The fields of a form that differ from the branch as it was when the form was opened. The others are not sent: a colleague
+ * may have changed them since, and the server may refuse an hour near midnight even if it is the same.
+ */
+export function branchChanges(form: BranchFields, opened: Branch): Partial<BranchFields> {
+  const wanted: BranchFields = { ...form, name: form.name.trim(), mailFrom: form.mailFrom.trim() }
+  const was = { ...opened, country: opened.country ?? '', mailFrom: opened.mailFrom ?? '' }
+  const same = (k: keyof BranchFields) => JSON.stringify(wanted[k]) === JSON.stringify(was[k]) // locales are a list
+  return Object.fromEntries(Object.entries(wanted).filter(([k]) => !same(k as keyof BranchFields)))
 }
