@@ -69,6 +69,19 @@ test('a logout ends the attempts to reconnect', async () => {
   scope.stop()
 })
 
+test('a refused board shows the tickets again after another attempt', async () => {
+  const scope = effectScope()
+  const board = scope.run(() => useBoard(ref('1')))
+  await vi.advanceTimersByTimeAsync(0)
+  streams[0]?.onRefused?.(new Fault('forbidden', 403))
+  expect(board?.refused.value?.code).toBe('forbidden')
+  await board?.again()
+  expect(streams).toHaveLength(2)
+  streams[1]?.onLive?.(true)
+  expect([board?.refused.value, board?.live.value]).toEqual([undefined, true])
+  scope.stop()
+})
+
 test('after six hours with a token that expires every ten minutes, one stream and one timer are left', async () => {
   renew.mockResolvedValue({})
   const scope = effectScope()

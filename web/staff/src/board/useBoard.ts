@@ -25,6 +25,7 @@ export function useBoard(branch: Ref<string>) {
     end?.()
     const mine = ++generation
     live.value = false
+    refused.value = undefined
     if (!branch.value) return
     await bearer().catch(() => undefined) // the stream tries again by itself
     if (mine !== generation) return
@@ -67,7 +68,6 @@ export function useBoard(branch: Ref<string>) {
   const renewTimer = setInterval(() => void bearer().catch(() => undefined), tokenEvery)
   watch(branch, () => {
     board.value = undefined
-    refused.value = undefined
     void open()
   }, { immediate: true })
   onScopeDispose(() => {
