@@ -21,3 +21,9 @@ test('what is missing is named in the language of the console', async () => {
   expect(text('table_not_found')).not.toBe(text('menu_version_not_found'))
   await changeLanguage('en')
 })
+
+test('an invalid request names its fields', () => {
+  const errors = [{ field: 'body.name', message: 'expected length >= 1' }, { field: 'query.page', code: 'no_number', message: 'invalid integer' }]
+  expect(faultText(new Fault('invalid', 422, { detail: 'Invalid.', errors })))
+    .toBe('body.name: expected length >= 1\nquery.page: invalid integer')
+})

@@ -18,7 +18,7 @@ export function faultText(e: unknown): string {
 function details(e: Fault): string {
   const errors = e.problem.errors
   const fields = Array.isArray(errors)
-    ? (errors as { location?: string; message?: string }[]).map((f) => [f.location, f.message].filter(Boolean).join(': '))
+    ? (errors as { field?: string; message?: string }[]).map((f) => [f.field, f.message].filter(Boolean).join(': '))
     : []
   return fields.length > 0 ? fields.join('\n') : (e.problem.detail ?? '')
 }
