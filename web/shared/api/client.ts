@@ -32,13 +32,13 @@ export interface Answer<T> {
   response: Response
 }
 
-/** Returns the body of an answer, or throws a Fault. */
+/** Returns the body of an answer, or throws a Fault. A call of several requests may throw the Fault of one of them. */
 export async function answer<T>(call: Promise<Answer<T>>): Promise<T> {
   let got: Answer<T>
   try {
     got = await call
-  } catch {
-    throw new Fault('offline')
+  } catch (e) {
+    throw e instanceof Fault ? e : new Fault('offline')
   }
   if (got.response.ok) return got.data as T
   const problem = (typeof got.error === 'object' && got.error !== null ? got.error : {}) as Problem
