@@ -63,10 +63,14 @@ export function useVersion(version: MaybeRefOrGetter<string>) {
     api.PUT('/api/menu-versions/{id}/items/{itemId}/groups', { params: { path: { id: id.value, itemId: Number(itemId) } }, body: { groups } })
   const regroup = useDo(async (items: ItemGroups[]) => {
     for (const i of items.slice(1)) await answer(putGroups(i))
-    const last = await putGroups(items[0] as ItemGroups)
-    forget(items.map((i) => i.itemId))
-    return last
-  }, { touches: [...touches, 'option-groups'] })
+    return putGroups(items[0] as ItemGroups)
+  }, {
+    touches: [...touches, 'option-groups'],
+    done: (_, items) => {
+      forget(items.map((i) => i.itemId))
+      return undefined
+    },
+  })
   const attach = useDo(
     ({ itemIds, group: { groupId, ...settings } }: { itemIds: string[]; group: PutGroup }) =>
       api.POST('/api/menu-versions/{id}/groups/{groupId}/attach', {
