@@ -1,11 +1,10 @@
-import { computed, onMounted, onUnmounted, reactive, ref, shallowRef, watch, type Ref } from 'vue'
-import { onBeforeRouteLeave } from 'vue-router'
+import { computed, reactive, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { branchId, changeBranch } from '../shell/branch'
 import { t } from '../shell/i18n'
-import { confirm } from '../shell/notices'
 import { useDo } from '../shell/query'
 import { api } from '../shell/session'
+import { useUnsaved } from '../shell/unsaved'
 import { inOrder, type Table } from './floor'
 import { PlanDraft, type Edit } from './planDraft'
 
@@ -41,20 +40,7 @@ export function usePlan(tables: Ref<readonly Table[] | undefined>) {
 
   const changed = computed(() => draft.value?.changed ?? 0)
 
-  async function mayLeave(): Promise<boolean> {
-    if (changed.value === 0) return true
-    return (await confirm({ title: t('tables.plan_leave'), action: t('tables.plan_discard'), danger: true })) !== undefined
-  }
-  onBeforeRouteLeave(mayLeave)
-  const unload = (e: BeforeUnloadEvent) => {
-    if (changed.value > 0) e.preventDefault()
-  }
-  onMounted(() => {
-    addEventListener('beforeunload', unload)
-  })
-  onUnmounted(() => {
-    removeEventListener('beforeunload', unload)
-  })
+  const mayLeave = useUnsaved(() => changed.value > 0, () => ({ title: t('tables.plan_leave'), action: t('tables.plan_discard') }))
 
   const save = useDo(
     (edits: Edit[]) => api.PUT('/api/branches/{id}/floor-plan', { params: { path: { id: Number(branch) } }, body: { tables: edits } }),
