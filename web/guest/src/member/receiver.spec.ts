@@ -39,7 +39,9 @@ test('an order keeps its id over reloads; another member or order has another id
   expect(nextTxn('7')).toBe(first)
   expect(nextTxn('8')).not.toBe(first)
   const next = nextTxn('7')
-  forgetTxn()
+  forgetTxn(first) // of an order before
+  expect(nextTxn('7')).toBe(next)
+  forgetTxn(next)
   expect(nextTxn('7')).not.toBe(next)
 })
 

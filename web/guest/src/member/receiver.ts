@@ -59,10 +59,10 @@ export function nextTxn(userId: string): string {
   }
 }
 
-/** Removes the id after an order. */
-export function forgetTxn(): void {
+/** Removes the id of an order that exists, unless the next order already has another. */
+export function forgetTxn(clientTxnId: string): void {
   try {
-    sessionStorage.removeItem(key)
+    if (sessionStorage.getItem(key)?.split(' ')[1] === clientTxnId) sessionStorage.removeItem(key)
   } catch {
     // Nothing was stored.
   }

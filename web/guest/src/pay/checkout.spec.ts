@@ -10,7 +10,7 @@ import { useMenu } from '../menu/menu'
 import { useSession } from '../table/session'
 import { useCheckout } from './checkout'
 
-const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn(), tableCart: vi.fn(), quoteOrder: vi.fn() }, replace: vi.fn() }))
+const { api, replace } = vi.hoisted(() => ({ api: { createOrder: vi.fn(), activeMenu: vi.fn(), tableCart: vi.fn(), quoteOrder: vi.fn(), ordersOfVisit: vi.fn() }, replace: vi.fn() }))
 vi.mock('../api/public', () => ({ ...api, guestHeaders: () => ({}), land: () => Promise.resolve({}), useToken: () => undefined }))
 vi.mock('vue-router', () => ({ useRouter: () => ({ replace }) }))
 
@@ -132,6 +132,38 @@ test('an order of a shared cart whose answer was lost is not mistaken for anothe
   expect(trouble.value).toEqual({ text: 'review.arrived', link: true })
   expect(useSession().draft?.clientTxnId).not.toBe('first')
   expect(api.createOrder).toHaveBeenCalledOnce()
+})
+
+test('an order whose answer comes after the guest has left leaves a changed cart alone, and the next order finds it', async () => {
+  const scope = effectScope()
+  const first = scope.run(useCheckout) as ReturnType<typeof useCheckout>
+  let answer: (placed: object) => void = () => undefined
+  api.createOrder.mockReturnValueOnce(new Promise((resolve) => { answer = resolve }))
+  const ordering = first.order()
+  await vi.waitFor(() => { expect(api.createOrder).toHaveBeenCalledOnce() })
+  scope.stop() // the browser’s Back
+  useCart().change('1 ', 2)
+  answer({ id: '9', payment: { redirectUrl: '/pay' } })
+  await ordering
+  expect([useCart().count, replace.mock.calls.length, useSession().draft?.clientTxnId]).toEqual([2, 0, 'first'])
+  const { order, trouble } = checkout()
+  api.createOrder.mockRejectedValueOnce(new Fault('idempotency_mismatch', 409))
+  await order()
+  expect(api.createOrder.mock.lastCall?.[0], 'the next order').toMatchObject({ clientTxnId: 'first' })
+  expect(trouble.value).toEqual({ text: 'review.arrived', link: true })
+})
+
+test('an unchanged cart is emptied when the answer comes after the guest has left, and the header shows the order', async () => {
+  const scope = effectScope()
+  const { order } = scope.run(useCheckout) as ReturnType<typeof useCheckout>
+  api.ordersOfVisit.mockReset().mockResolvedValue({ orders: [], table: { id: '1', label: 'A1' } })
+  api.createOrder.mockImplementationOnce(() => {
+    scope.stop()
+    return Promise.resolve({ id: '9', payment: {} })
+  })
+  await order()
+  expect([useCart().empty, replace.mock.calls.length, api.ordersOfVisit.mock.calls]).toEqual([true, 0, [['v']]])
+  expect(useSession().draft?.clientTxnId).not.toBe('first')
 })
 
 test.each([

@@ -12,6 +12,7 @@ import { createOrder, quoteOrder } from '../api/public'
 import { useCart } from '../cart/cart'
 import { closedText } from '../menu/hours'
 import { useMenu } from '../menu/menu'
+import { useTableOrders } from '../table/orders'
 import { useSession } from '../table/session'
 import { useQuote } from './quote'
 import { useSubmit } from './submit'
@@ -26,7 +27,7 @@ export function useCheckout() {
   const cart = useCart()
   const menu = useMenu()
   const router = useRouter()
-  const { state, cheaper: placedCheaper, submit, giveUp } = useSubmit(createOrder)
+  const { state, cheaper: placedCheaper, submit, giveUp, left } = useSubmit(createOrder)
   const cheaper = ref(false) // the cart costs less than when its dishes were added
 
   const trouble = shallowRef<{ text: Key; link?: boolean }>()
@@ -44,6 +45,8 @@ export function useCheckout() {
     itemId, qty, ...(options?.length && { options: wired(options) }),
   }))
   const voucher = useVoucher()
+  /** What the next order takes. The lines of a shared cart are the server's, which removes ordered ones itself. */
+  const wanted = () => JSON.stringify([session.draft?.clientTxnId, cart.shared ? [] : items(), voucher.code.value])
   const quote = useQuote(() => menu.menu.value, charged, () => cart.due, voucher, (lines) =>
     quoteOrder({ items: lines, menuVersionId: menu.menu.value?.menuVersionId ?? '', ...voucher.wired() }))
   const due = quote.total
@@ -89,6 +92,7 @@ export function useCheckout() {
       await refused(unanswered ? 'idempotency_mismatch' : 'cart_changed')
       return
     }
+    const before = wanted()
     try {
       const placed = await submit({
         items: items(),
@@ -97,8 +101,15 @@ export function useCheckout() {
       })
       unanswered = !placed
       if (!placed) return
+      // A cart that the guest has changed since is another order. The server refuses it under the same clientTxnId, which tells
+      // the guest that this one has arrived.
+      if (left() && wanted() !== before) return
       cart.clear()
       voucher.enter('')
+      if (left()) {
+        void useTableOrders().load(visit.visitId) // the header shows it
+        return
+      }
       await router.replace({ name: 'confirm', params: { id: placed.id }, ...(placedCheaper.value && { state: { cheaper: true } }) })
       if (placed.payment.redirectUrl) location.assign(placed.payment.redirectUrl)
     } catch (e) {

@@ -63,3 +63,28 @@ test('the guest can stop the repetitions', async () => {
   expect(await done).toBeUndefined()
   expect(state.value).toBe('idle')
 })
+
+test.each([['waiting', 1], ['sending', 0]])('a guest who leaves while the request is %s ends the repetitions', async (_, attempts) => {
+  create.mockRejectedValue(new Fault('offline'))
+  const scope = effectScope()
+  const { submit, left } = scope.run(() => useSubmit(create)) as ReturnType<typeof useSubmit<CreateOrder, unknown>>
+  const done = submit(body)
+  if (attempts) await vi.advanceTimersByTimeAsync(0)
+  scope.stop()
+  expect(left()).toBe(true)
+  expect(await done).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(create).toHaveBeenCalledOnce()
+  expect(await submit(body), 'nothing is sent later').toBeUndefined()
+  expect(create).toHaveBeenCalledOnce()
+})
+
+test('a guest who leaves is not shown a refusal, but a last answer is returned', async () => {
+  const scope = effectScope()
+  const { submit } = scope.run(() => useSubmit(create)) as ReturnType<typeof useSubmit<CreateOrder, unknown>>
+  create.mockRejectedValueOnce(new Fault('price_changed', 409, { currentTotal: 1 })).mockResolvedValueOnce({ id: 'o' })
+  const [refused, placed] = [submit({ ...body, expectedTotal: 2 }), submit(body)]
+  scope.stop()
+  expect([await refused, await placed]).toEqual([undefined, { id: 'o' }])
+  expect(create, 'requests').toHaveBeenCalledTimes(2)
+})
