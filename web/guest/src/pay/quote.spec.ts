@@ -1,5 +1,5 @@
-import { beforeEach, expect, test, vi } from 'vitest'
-import { effectScope, nextTick, ref } from 'vue'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { effectScope, nextTick, ref, watch, type EffectScope } from 'vue'
 
 import { Fault } from '@shared/api/fault'
 
@@ -15,14 +15,20 @@ const plain = { menuVersionId: '5' } as unknown as Menu
 
 const voucher = useVoucher()
 
+let scope: EffectScope
 beforeEach(() => {
   vi.useFakeTimers()
   voucher.enter('')
+  scope = effectScope()
+})
+afterEach(() => {
+  scope.stop()
+  vi.useRealTimers()
 })
 
 function start(menu: Menu, ask: (qty: number) => Promise<Quoted>) {
   const qty = ref(1)
-  const quote = effectScope().run(() => useQuote(() => menu, () => qty.value, () => qty.value * 1000, voucher, ask)) as ReturnType<typeof useQuote>
+  const quote = scope.run(() => useQuote(() => menu, () => qty.value, () => qty.value * 1000, voucher, ask)) as ReturnType<typeof useQuote>
   return { qty, ...quote }
 }
 
@@ -64,13 +70,50 @@ test('the server is asked once after several changes, and an overtaken answer is
 test('the total stays unknown while the server is unreachable; a refusal of the lines leaves their sum', async () => {
   const ask = vi.fn<(qty: number) => Promise<Quoted>>().mockRejectedValueOnce(new Fault('unreachable', 0))
   const { qty, total, ready, failed } = start(taxed, ask)
-  await vi.runAllTimersAsync()
+  await vi.advanceTimersByTimeAsync(0)
   expect([ready.value, failed.value], 'without an answer').toEqual([false, true])
   ask.mockRejectedValueOnce(new Fault('item_unknown', 422))
   qty.value = 2
   await nextTick()
   await vi.runAllTimersAsync()
   expect([total.value, ready.value, failed.value], 'after a refusal').toEqual([2000, true, false])
+})
+
+test('a server that is too busy is asked again, at the earliest when it says, until the scope ends', async () => {
+  const ask = vi.fn<(qty: number) => Promise<Quoted>>().mockRejectedValue(new Fault('unavailable', 503))
+  const { qty, total, ready, failed } = start(taxed, ask)
+  await vi.advanceTimersByTimeAsync(0)
+  ask.mockRejectedValueOnce(new Fault('rate_limited', 429, {}, 10))
+  const said = vi.fn()
+  watch(failed, said)
+  for (const [ms, requests] of [[999, 1], [1, 2], [9999, 2], [1, 3], [3999, 3], [1, 4], [7999, 4], [1, 5]] as const) {
+    await vi.advanceTimersByTimeAsync(ms)
+    expect(ask, 'requests').toHaveBeenCalledTimes(requests)
+  }
+  expect([ready.value, failed.value, said.mock.calls], 'the notice stays').toEqual([false, true, []])
+  qty.value = 2 // asks at once, and replaces the repetition
+  ask.mockResolvedValueOnce(quotedFor(2200))
+  await vi.advanceTimersByTimeAsync(0)
+  expect([total.value, ready.value, failed.value]).toEqual([2200, true, false])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(ask, 'requests').toHaveBeenCalledTimes(6)
+
+  qty.value = 3
+  await vi.advanceTimersByTimeAsync(150) // fails, and would be repeated
+  qty.value = 4
+  await vi.advanceTimersByTimeAsync(149)
+  scope.stop()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(ask, 'requests').toHaveBeenCalledTimes(7)
+})
+
+test('a request that fails after the scope has ended is not repeated', async () => {
+  const ask = vi.fn<(qty: number) => Promise<Quoted>>().mockRejectedValue(new Fault('unavailable', 503))
+  start(taxed, ask)
+  vi.advanceTimersByTime(0) // sent, and not answered yet
+  scope.stop()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(ask, 'requests').toHaveBeenCalledTimes(1)
 })
 
 test('an order with a voucher is priced by the server, and a refused code is removed with its reason', async () => {

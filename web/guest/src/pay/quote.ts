@@ -12,6 +12,7 @@ export interface Quoted {
 }
 
 const pause = 150 // ms after the last change; a guest often taps several times
+const longest = 16_000 // ms before a failed request is repeated
 
 /**
  * What the next order costs. In a branch without taxes and service charges that is the sum of its lines; in any other, and
@@ -36,27 +37,38 @@ export function useQuote<L>(
   const total = computed(() => quoted.value?.total ?? sum())
 
   let timer: ReturnType<typeof setTimeout> | undefined
-  async function load(): Promise<void> {
+  let turn = 0 // ends with the scope, or when the order changes
+  /** @param wait the least time in ms before a failed request is repeated */
+  async function load(wait = 1000): Promise<void> {
+    const mine = ++turn
     const of = key.value
-    failed.value = false
     try {
       const got = await ask(lines())
-      if (of === key.value) answer.value = { key: of, quoted: got }
+      if (mine !== turn || of !== key.value) return
+      answer.value = { key: of, quoted: got }
+      failed.value = false
     } catch (e) {
       if (!isFault(e)) throw e
-      if (of !== key.value || voucher.refuse(e)) return // without the code the total is another one
+      if (mine !== turn || of !== key.value || voucher.refuse(e)) return // without the code the total is another one
       // Any other refusal concerns the lines. The order is refused for the same reason, and that refusal is shown.
-      if (e.passing) failed.value = true
-      else answer.value = { key: of, quoted: undefined }
+      failed.value = e.passing
+      if (!e.passing) answer.value = { key: of, quoted: undefined }
+      // A server that is too busy has answered, so no reconnection follows.
+      else timer = setTimeout(() => void load(Math.min(wait * 2, longest)), Math.max(wait, e.retryAfter * 1000))
     }
   }
-  function plan(): void {
+  function stop(): void {
+    turn++
     clearTimeout(timer)
+  }
+  function plan(): void {
+    stop()
     if (needed.value && !ready.value) timer = setTimeout(() => void load(), answer.value ? pause : 0)
+    else failed.value = false
   }
   watch([needed, key], plan, { immediate: true })
   onReconnect(() => { if (failed.value) plan() })
-  onScopeDispose(() => { clearTimeout(timer) })
+  onScopeDispose(stop)
 
   return { quoted, ready, failed, total }
 }
