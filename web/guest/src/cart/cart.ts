@@ -23,7 +23,7 @@ export const useCart = defineStore('cart', () => {
   const scope = ref<'all' | 'mine'>('all')
   const refused = ref<string[]>([]) // wishes whose options the server has refused
 
-  const lines = computed<CartLine[]>(() => (table.shared.value ? table.lines.value : session.draft?.cartDraft ?? []))
+  const lines = computed<CartLine[]>(() => (table.shared.value ? table.lines.value : session.draft?.cartDraft.filter((l) => l.qty > 0) ?? []))
   /** The lines that this phone added. */
   const mine = computed(() => (table.shared.value ? lines.value.filter((l) => l.mine) : lines.value))
   /** Whether there is a choice between all dishes and the guest's own. */

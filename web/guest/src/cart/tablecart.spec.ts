@@ -6,6 +6,7 @@ import { Fault } from '@shared/api/fault'
 
 import type { TableCart } from '../api/dto'
 import { useMenu } from '../menu/menu'
+import { readCurrent } from '../table/draft'
 import { useSession } from '../table/session'
 import { useCart } from './cart'
 import { byGuest } from './line'
@@ -104,6 +105,39 @@ test('an unsent change is stored, shown and resent with the same id', async () =
   expect(shownLines(again)).toEqual(['2 2×1', 'my 1×1'])
   expect(server.lines.at(-1)?.id).toBe(kept[0]?.id)
   expect(useSession().draft?.cartDraft).toEqual([])
+})
+
+test('an unsent removal is stored, and the line stays removed after a reload', async () => {
+  const cart = await open()
+  api.removeTableLine.mockRejectedValue(new Fault('offline'))
+  cart.change('binh-1', 0)
+  expect(await cart.settle()).toBe(false)
+  expect(shownLines(cart)).toEqual([])
+  const kept = readCurrent()?.cartDraft ?? []
+  expect(kept).toMatchObject([{ id: 'binh-1', qty: 0 }])
+
+  setActivePinia(createPinia()) // the page is loaded again
+  await useMenu().load('1', '1')
+  useSession().resume()
+  const again = useCart()
+  await again.reload()
+  expect(shownLines(again), 'before the server has accepted it').toEqual([])
+  api.removeTableLine.mockReset().mockImplementation((_: string, id: string) => {
+    server = { version: server.version + 1, lines: server.lines.filter((l) => l.id !== id) }
+    return answer()
+  })
+  await vi.waitFor(async () => { expect(await again.settle()).toBe(true) })
+  expect([server.lines, useSession().draft?.cartDraft]).toEqual([[], []])
+})
+
+test('an unsent removal is no line of the phone’s own cart when the branch shares none any more', () => {
+  const removal = { ...plain('1', 0), id: 'binh-1' }
+  const branch = { id: '1', name: 'x', currency: 'VND', timezone: 'UTC', locales: [], sharedCart: false }
+  useSession().draft = {
+    schemaVersion: 1, visitToken: 't', visitId: 'v', branch, table: { id: '1', label: 'A1' }, menuVersion: '5',
+    cartDraft: [removal, plain('2', 1)], clientTxnId: 'first',
+  }
+  expect(useCart().lines).toEqual([plain('2', 1)])
 })
 
 test('a change of a removed line is dropped', async () => {

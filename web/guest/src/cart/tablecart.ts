@@ -50,7 +50,7 @@ export function useTableCart() {
     const next = new Map(unsent.value)
     edit(next)
     unsent.value = next
-    session.keep({ cartDraft: [...next.values()].filter((l) => l.qty > 0).map((l) => ({ ...plain(l), id: l.id })), own: own() })
+    session.keep({ cartDraft: [...next.values()].map((l) => ({ ...plain(l), id: l.id })), own: own() })
   }
 
   /** The lines that this phone added, as the draft keeps them for the guest's next table. */

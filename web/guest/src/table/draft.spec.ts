@@ -60,6 +60,12 @@ test('broken lines of a cart are left out', () => {
   expect(parseDraft(JSON.stringify({ ...draft, cartDraft: [...broken, line] }))?.cartDraft).toEqual([line])
 })
 
+test('an unsent removal of a line of a shared cart is read, but is none of the phone’s own lines', () => {
+  const removal = { ...line, qty: 0, id: 'line-1' }
+  const read = parseDraft(JSON.stringify({ ...draft, cartDraft: [removal, { ...removal, qty: -1 }], own: [removal, line] }))
+  expect([read?.cartDraft, read?.own]).toEqual([[removal], [line]])
+})
+
 test('a cart’s options are read as they were written, and broken ones are left out with their line', () => {
   const option = { optionId: '17', qty: 1, name: 'L', price: 10_000 }
   const whole = { ...line, options: [{ ...option, options: [option] }] }

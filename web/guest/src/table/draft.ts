@@ -11,7 +11,7 @@ export interface Draft {
   branch: Branch
   table: Table
   menuVersion: string
-  cartDraft: CartLine[] // unsent changes of a shared cart
+  cartDraft: CartLine[] // or the unsent changes of a shared cart, in which quantity 0 removes a line
   own?: CartLine[] | undefined // with a shared cart only: all lines of this phone, for its next table
   clientTxnId: string
 }
@@ -76,15 +76,20 @@ export function parseDraft(text: string | null): Draft | undefined {
   if (!sound) return undefined
   const menuVersion = typeof d.menuVersion === 'string' ? d.menuVersion : ''
   const own = Array.isArray(d.own) ? { own: d.own.filter(isLine) } : {}
-  return { ...(d as unknown as Draft), menuVersion, cartDraft: (d.cartDraft as unknown[]).filter(isLine), ...own }
+  return { ...(d as unknown as Draft), menuVersion, cartDraft: (d.cartDraft as unknown[]).filter(isChange), ...own }
 }
 
-function isLine(value: unknown): value is CartLine {
+/** Whether a value is a line with a quantity, or the removal of a line of a shared cart. */
+function isChange(value: unknown): value is CartLine {
   const l = value as CartLine | null
   return (
     isText(l?.itemId) && typeof l.notes === 'string' && typeof l.name === 'string' && Number.isSafeInteger(l.price) &&
-    Number.isSafeInteger(l.qty) && l.qty > 0 && l.qty <= maxPerLine && areChoices(l.options)
+    Number.isSafeInteger(l.qty) && l.qty >= (isText(l.id) ? 0 : 1) && l.qty <= maxPerLine && areChoices(l.options)
   )
+}
+
+function isLine(value: unknown): value is CartLine {
+  return isChange(value) && value.qty > 0
 }
 
 function areChoices(value: unknown): value is Choice[] | null | undefined {

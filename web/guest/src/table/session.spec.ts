@@ -19,6 +19,7 @@ beforeEach(() => {
 test.each([
   ['a cart of its own', branch('1'), { cartDraft: [line('1')] }, branch('1'), ['1']],
   ['this phone’s lines of a shared cart', branch('1', true), { cartDraft: [], own: [line('2')] }, branch('1', true), ['2']],
+  ['no line that was to be removed', branch('1', true), { cartDraft: [{ ...line('1'), qty: 0, id: 'a' }, line('2')] }, branch('1'), ['2']],
   ['none of another branch', branch('1'), { cartDraft: [line('1')] }, branch('2'), []],
 ])('the next table is offered %s', async (_, before, kept, after, offered) => {
   const session = useSession()

@@ -42,7 +42,7 @@ export const useSession = defineStore('session', () => {
     requested = undefined
     const l = await landed
     const same = before?.visitId === l.visitId
-    if (before && !same && before.branch.id === l.branchId) leftover.value = before.own ?? before.cartDraft
+    if (before && !same && before.branch.id === l.branchId) leftover.value = before.own ?? before.cartDraft.filter((l) => l.qty > 0)
     take({
       schemaVersion: 1,
       visitToken: l.customerToken,
