@@ -165,7 +165,10 @@ export function basket(kind?: Kind): Promise<Basket> {
   return asMember(() => client.GET('/cart', { params: { query: kind ? { kind } : {} } }))
 }
 
-export function addDish(dishId: string, quantity: number, branchId: string, choices: readonly Choice[] = []): Promise<unknown> {
+/** Adds a dish, and returns its line with the quantity that it has now. */
+export function addDish(
+  dishId: string, quantity: number, branchId: string, choices: readonly Choice[] = [],
+): Promise<{ id: string; quantity: number }> {
   const options = wired(choices)
   return asMember(() => client.POST('/cart/add-dish', { body: { dishId, quantity, branchId, ...(options.length && { options }) } }))
 }

@@ -1,5 +1,5 @@
 import { createPinia, setActivePinia } from 'pinia'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { Fault } from '@shared/api/fault'
 
@@ -158,12 +158,72 @@ test('changed options replace their line, and unchanged ones only change its qua
   const options = [{ optionId: '17', qty: 1, name: 'L', price: 0 }]
   kept.items = [item({ options })]
   const basket = await loaded()
-  api.addDish.mockReset().mockResolvedValue(undefined)
+  api.addDish.mockReset().mockResolvedValue({ id: '3', quantity: 2 })
   const [line = item()] = basket.items
   await basket.replace(line, 3, '1', options)
   expect(api.setQuantity.mock.lastCall, 'quantity').toEqual(['1', 3])
   await basket.replace(line, 2, '1', [])
   expect([api.addDish.mock.calls, api.removeDish.mock.calls], 'requests').toEqual([[['4', 2, '1', []]], [['1']]])
+})
+
+describe('a line whose replacement cannot be removed', () => {
+  const options = [{ optionId: '17', qty: 1, name: 'L', price: 0 }]
+  const quantities = (basket: ReturnType<typeof useBasket>) => basket.items.map((i) => [i.id, i.quantity])
+
+  /** A cart with line 1 without options, and line 3 with the new options if it has a quantity. */
+  async function opened(twin = 0) {
+    kept.items = [item(), ...(twin ? [item({ id: '3', options, quantity: twin })] : [])]
+    api.addDish.mockReset().mockImplementation((_: string, quantity: number) => {
+      const line = kept.items.find((i) => i.id === '3') ?? item({ id: '3', options, quantity: 0 })
+      kept.items = [...kept.items.filter((i) => i !== line), { ...line, quantity: line.quantity + quantity }]
+      return Promise.resolve(kept.items.at(-1))
+    })
+    return loaded()
+  }
+  const busy = () => Promise.reject(new Fault('unavailable', 503))
+
+  test.each([[0, [['1', 2]]], [4, [['1', 2], ['3', 4]]]])('is left with the addition undone, beside %i units with the new options', async (twin, left) => {
+    const basket = await opened(twin)
+    api.removeDish.mockImplementationOnce(busy)
+    await expect(basket.replace(item(), 3, '1', options)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(quantities(basket)).toEqual(left)
+    await basket.replace(item(), 3, '1', options)
+    expect(quantities(basket), 'the next attempt').toEqual([['3', twin + 3]])
+  })
+
+  test('is replaced if only the answer was lost', async () => {
+    const basket = await opened()
+    api.removeDish.mockImplementationOnce((id: string) => {
+      kept.items = kept.items.filter((i) => i.id !== id)
+      return Promise.reject(new Fault('offline'))
+    })
+    await basket.replace(item(), 3, '1', options)
+    expect(quantities(basket)).toEqual([['3', 3]])
+  })
+
+  test('is replaced once by the next attempt, which undoes the addition first', async () => {
+    const basket = await opened()
+    const remove = api.removeDish.getMockImplementation()
+    api.removeDish.mockImplementation(busy)
+    await expect(basket.replace(item(), 3, '1', options)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(quantities(basket), 'the actual cart').toEqual([['1', 2], ['3', 3]])
+    await expect(basket.replace(item(), 3, '1', options), 'still too busy').rejects.toMatchObject({ code: 'unavailable' })
+    expect(quantities(basket), 'not added again').toEqual([['1', 2], ['3', 3]])
+    api.removeDish.mockImplementation(remove as () => Promise<never>)
+    await basket.replace(item(), 3, '1', options)
+    expect(quantities(basket)).toEqual([['3', 3]])
+  })
+
+  test('stays beside the addition if the member goes on with both', async () => {
+    const basket = await opened()
+    const remove = api.removeDish.getMockImplementation()
+    api.removeDish.mockImplementation(busy)
+    await expect(basket.replace(item(), 3, '1', options)).rejects.toMatchObject({ code: 'unavailable' })
+    api.removeDish.mockImplementation(remove as () => Promise<never>)
+    await basket.set('3', 5)
+    await basket.replace(item(), 1, '1', [])
+    expect(quantities(basket)).toEqual([['1', 1], ['3', 5]])
+  })
 })
 
 test('a new login loads the new member’s cart', async () => {

@@ -29,6 +29,8 @@ export const useBasket = defineStore('basket', () => {
   const other = ref<Kind>() // another kind for which the whole cart can be ordered, if it cannot be for the chosen one
   const waiting = ref(0)
   let generation = 0
+  /** The last addition of a line that should replace another one, until that one is removed. */
+  let half: { old: string; id: string; before: number } | undefined
   let turn: Promise<unknown> = Promise.resolve()
 
   const items = computed(() => basket.value?.items ?? [])
@@ -104,7 +106,10 @@ export const useBasket = defineStore('basket', () => {
   }
 
   const add = (dishId: string, quantity: number, branch: string, options: readonly Choice[] = []) =>
-    change(() => api.addDish(dishId, quantity, branch, options))
+    change(() => {
+      half = undefined // the member goes on with the cart as it is
+      return api.addDish(dishId, quantity, branch, options)
+    })
   const empty = () => change(() => api.emptyBasket())
 
   /** Changes a line on the screen at once, then on the server. A refusal restores the server's state. */
@@ -115,7 +120,10 @@ export const useBasket = defineStore('basket', () => {
     generation++ // answers to earlier requests are outdated
     refusal.value = undefined
     try {
-      await change(() => (wanted > 0 ? api.setQuantity(line, wanted) : api.removeDish(line)))
+      await change(() => {
+        half = undefined // the member goes on with the cart as it is
+        return wanted > 0 ? api.setQuantity(line, wanted) : api.removeDish(line)
+      })
     } catch (e) {
       if (!isFault(e)) throw e
       refusal.value = e
@@ -143,13 +151,38 @@ export const useBasket = defineStore('basket', () => {
     }
   }
 
-  /** Changes the options and the quantity of a line. The line with the new options replaces it. */
+  /**
+   * Changes the options and the quantity of a line. The line with the new options replaces it: it is added, then the old one is
+   * removed. If that fails the addition is undone, at the latest before the next attempt, so that the dish is not there twice.
+   */
   function replace(line: BasketItem, quantity: number, branch: string, options: readonly Choice[]): Promise<void> {
     return change(async () => {
+      if (half?.old === line.id) await takeBack(half)
       if (choicesKey(line.options) === choicesKey(options)) return api.setQuantity(line.id, quantity)
-      await api.addDish(line.dishId, quantity, branch, options)
-      return api.removeDish(line.id)
+      const added = await api.addDish(line.dishId, quantity, branch, options)
+      half = { old: line.id, id: added.id, before: added.quantity - quantity }
+      try {
+        await api.removeDish(line.id)
+      } catch (e) {
+        if (!isFault(e)) throw e
+        const { items } = await api.basket()
+        if (items?.some((i) => i.id === line.id)) { // else the line was removed, and only the answer was lost
+          await takeBack(half)
+          throw e
+        }
+      }
+      half = undefined
     })
+  }
+
+  /** Undoes an addition, which may have raised the quantity of a line. */
+  async function takeBack({ id, before }: NonNullable<typeof half>): Promise<void> {
+    try {
+      await (before > 0 ? api.setQuantity(id, before) : api.removeDish(id))
+    } catch (e) {
+      if (!isFault(e) || e.passing) throw e // a refusal: the line is gone
+    }
+    half = undefined
   }
 
   onReconnect(() => fault.value && load())
