@@ -4,6 +4,7 @@ import { nextTick } from 'vue'
 
 import { Fault } from '@shared/api/fault'
 
+import { useVoucher } from '../pay/voucher'
 import { offline } from '../shell/connection'
 import { useAccount } from './account'
 import type { Grant } from './dto'
@@ -56,4 +57,21 @@ test('the logout of another tab takes effect also while there is no connection',
   tokens.holder = undefined
   account.onStorage('comanda.member')
   expect([account.kept, account.ended]).toEqual([false, 'left'])
+})
+
+test('a voucher is forgotten when its member has left or another one has logged in, and a guest’s is kept', async () => {
+  const account = useAccount()
+  const [guest, member] = [useVoucher('guest'), useVoucher('member')]
+  guest.enter('TABLE')
+  member.enter('MINE')
+  tokens.renew.mockResolvedValueOnce({ user: { id: '7' } } as Grant).mockResolvedValueOnce({ user: { id: '8' } } as Grant)
+  await account.restore()
+  expect(member.code.value, 'of the member who is logged in').toBe('MINE')
+  tokens.holder = '8'
+  account.onStorage('comanda.member')
+  expect(member.code.value, 'of another member').toBe('')
+  member.enter('THEIRS')
+  tokens.holder = undefined
+  account.onStorage('comanda.member')
+  expect([member.code.value, guest.code.value], 'after the logout').toEqual(['', 'TABLE'])
 })

@@ -4,6 +4,7 @@ import { ref, shallowRef } from 'vue'
 import { isFault, type Fault } from '@shared/api/fault'
 
 import { forgetAlerts } from '../order/readyalert'
+import { forgetVoucher } from '../pay/voucher'
 import { onReconnect } from '../shell/connection'
 import * as api from './api'
 import type { Account, Changes, Credentials, GoogleCode, Grant } from './dto'
@@ -79,8 +80,14 @@ export const useAccount = defineStore('account', () => {
     gone('left')
   }
 
-  function gone(how: 'left' | 'lost'): void {
+  /** Forgets what this tab keeps for the member. */
+  function forgetMember(): void {
     forgetAlerts('member')
+    forgetVoucher('member')
+  }
+
+  function gone(how: 'left' | 'lost'): void {
+    forgetMember()
     api.tokens.drop()
     user.value = undefined
     fault.value = undefined
@@ -100,7 +107,7 @@ export const useAccount = defineStore('account', () => {
     else if (holder && holder !== user.value?.id) {
       kept.value = true
       api.tokens.drop()
-      if (user.value) forgetAlerts('member') // another member has logged in
+      if (user.value) forgetMember() // another member has logged in
       user.value = undefined
       void restore()
     }

@@ -44,7 +44,7 @@ export function useCheckout() {
   const charged = () => cart.ordered.filter((l) => !l.gone).map(({ itemId, qty, options }) => ({
     itemId, qty, ...(options?.length && { options: wired(options) }),
   }))
-  const voucher = useVoucher()
+  const voucher = useVoucher('guest')
   /** What the next order takes. The lines of a shared cart are the server's, which removes ordered ones itself. */
   const wanted = () => JSON.stringify([session.draft?.clientTxnId, cart.shared ? [] : items(), voucher.code.value])
   const quote = useQuote(() => menu.menu.value, charged, () => cart.due, voucher, (lines) =>

@@ -13,7 +13,7 @@ const quotedFor = (total: number): Quoted => ({
 const taxed = { menuVersionId: '5', pricing: { priceMode: 'EXCLUSIVE', serviceCharges: [] } } as unknown as Menu
 const plain = { menuVersionId: '5' } as unknown as Menu
 
-const voucher = useVoucher()
+const voucher = useVoucher('guest')
 
 let scope: EffectScope
 beforeEach(() => {

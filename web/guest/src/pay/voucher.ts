@@ -15,16 +15,30 @@ export interface Refusal {
   minGoods: number // the least sum of the dishes, if that is the reason
 }
 
-// The code of the next order. Like the cart, it survives a reload: phones discard pages in the background.
-const storeKey = 'comanda.voucher'
-const code = ref(recall(storeKey) ?? '')
-watch(code, (now) => {
-  remember(storeKey, now)
-}, { flush: 'sync' })
-const refusal = shallowRef<Refusal>()
+/** Whose order it is: that of a table's guest, or the logged-in member's. They may be two people at one phone. */
+export type Orderer = 'guest' | 'member'
+
+/** The code of an orderer's next order. Like the cart, it survives a reload: phones discard pages in the background. */
+function keep(orderer: Orderer) {
+  const key = `comanda.voucher.${orderer}`
+  const code = ref(recall(key) ?? '')
+  watch(code, (now) => {
+    remember(key, now)
+  }, { flush: 'sync' })
+  return { code, refusal: shallowRef<Refusal>() }
+}
+
+const kept = { guest: keep('guest'), member: keep('member') }
+
+/** Removes the code of an orderer who has left this phone. */
+export function forgetVoucher(orderer: Orderer): void {
+  useVoucher(orderer).enter('')
+}
 
 /** The voucher of the next order. */
-export function useVoucher() {
+export function useVoucher(orderer: Orderer) {
+  const { code, refusal } = kept[orderer]
+
   /** Sets the code that a guest typed; an empty one removes it. */
   function enter(typed: string): void {
     refusal.value = undefined
