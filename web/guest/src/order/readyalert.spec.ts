@@ -129,7 +129,7 @@ test('the visible page of the order only vibrates: its headline shows the state'
 
 test('a member is notified too, with the hint for a pickup', async () => {
   await ask({ id: 'm1', number: 'B-007', kind: 'PICKUP' })
-  await vi.waitFor(() => { expect([...live.keys()]).toEqual(['/orders/m1/events']) })
+  await vi.waitFor(() => { expect([...live.keys()]).toEqual(['/orders/m1/events']) }, 10_000) // a part is loaded first
   await go('/orders/m1/events', 'READY')
   await vi.waitFor(() => {
     expect(shown.mock.calls).toEqual([
