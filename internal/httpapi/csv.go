@@ -40,26 +40,32 @@ func EscapeFormula(cell string) string {
 // csvFlush is the number of rows after which a download sends what it has.
 const csvFlush = 500
 
-// A download lasts as long as its client takes to receive it, which RequestTimeout does not know.
+// Limits of a download. RequestTimeout would end it before a slow client has received it.
 const (
 	downloadTimeout = 10 * time.Minute // 50,000 rows of 200 bytes over 150 kbit/s
 	partTimeout     = 30 * time.Second // a client that receives nothing for so long is gone
 )
 
-// downloadWriter writes each part with a deadline of its own.
+// downloadWriter writes each part with a deadline of its own, until the download ends.
 type downloadWriter struct {
 	io.Writer
 
 	connection *http.ResponseController
+	ended      func() error // the reason of the end, or nil
 }
 
+// Write checks for the end after it has set the deadline, because the end sets an earlier one.
 func (w downloadWriter) Write(part []byte) (int, error) {
 	_ = w.connection.SetWriteDeadline(clock.In(partTimeout)) // fails only if the server supports no deadlines
+	if err := w.ended(); err != nil {
+		return 0, err
+	}
 	return w.Writer.Write(part)
 }
 
 // CSVDownload returns a file that is sent while its rows are read, so that no process has all of them in memory. rows
-// calls add with the cells of each row. If it fails, the connection is closed, so that no client takes a part for the whole.
+// calls add with the cells of each row. If it fails, or the server stops, the connection is closed, so that no client
+// takes a part for the whole.
 // The name must consist of letters, digits, dots and dashes.
 func CSVDownload(
 	name string, columns []string, rows func(ctx context.Context, add func(cells ...any) error) error,
@@ -72,7 +78,12 @@ func CSVDownload(
 		unbound(x)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(hc.Context()), downloadTimeout)
 		defer cancel()
-		out := downloadWriter{hc.BodyWriter(), http.NewResponseController(x.ResponseWriter)}
+		out := downloadWriter{hc.BodyWriter(), http.NewResponseController(x.ResponseWriter), ctx.Err}
+		// A stop has one time limit for everything, which a slow client would use up.
+		defer context.AfterFunc(x.route.s.stopping(), func() {
+			cancel()
+			_ = out.connection.SetWriteDeadline(clock.In(0))
+		})()
 		_, err := out.Write([]byte(CSVMark))
 		w := csv.NewWriter(out)
 		w.UseCRLF = true // RFC 4180
