@@ -200,20 +200,20 @@ func (s *PushSender) RunOnce(ctx context.Context) error {
 // deliver sends one delivery and stores the result. It returns an error only if the database does not answer.
 func (s *PushSender) deliver(ctx context.Context, d Delivery) error {
 	now := s.Now()
-	// What was claimed or sent must be recorded even if ctx has ended.
-	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), SendTimeout+settleTimeout)
-	defer cancel()
 	sub, found, err := s.Store.Subscription(ctx, d.Subscription, now)
 	if err != nil { // also when the process stops
-		return errors.Join(err, s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, now)))
+		return errors.Join(err, s.release(ctx, d, now))
 	}
 	if !found || !now.Before(d.Expires) {
 		s.report(ctx, "expired", d, nil)
 		return s.Store.DeleteQueued(ctx, []string{d.ID})
 	}
-	sending, stop := context.WithTimeout(ctx, SendTimeout)
+	sending, cancel := context.WithTimeout(ctx, SendTimeout)
 	err = s.Transport.Send(sending, sub, []byte(d.Payload), d.Expires.Sub(now), d.Urgency)
-	stop()
+	cancel()
+	// What was sent must be recorded even if ctx has ended.
+	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
 	now = s.Now()
 	var later RetryLaterError
 	switch {
@@ -226,9 +226,9 @@ func (s *PushSender) deliver(ctx context.Context, d Delivery) error {
 	case errors.As(err, &later):
 		s.report(ctx, "later", d, nil)
 		due := now.Add(min(max(later.After, time.Second), maxRetryAfter))
-		return s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, due))
+		return s.release(ctx, d, due)
 	case ctx.Err() != nil: // the process stops
-		return s.Store.RecordFailures(settled, now, queue.Released(d.ID, d.Attempts, now))
+		return s.release(ctx, d, now)
 	}
 	failure, result := retries.Failed(d.ID, d.Attempts, d.Attempts, now, err), "failed"
 	if failure.Dead = failure.Dead || errors.Is(err, ErrRefused); failure.Dead {
@@ -236,6 +236,13 @@ func (s *PushSender) deliver(ctx context.Context, d Delivery) error {
 	}
 	s.report(ctx, result, d, err)
 	return s.Store.RecordFailures(settled, now, failure)
+}
+
+// release makes a claimed delivery due at an instant without counting the attempt, even if ctx has ended.
+func (s *PushSender) release(ctx context.Context, d Delivery, due time.Time) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	return s.Store.RecordFailures(ctx, s.Now(), queue.Released(d.ID, d.Attempts, due))
 }
 
 // report counts and logs the result of a delivery, without its content and its endpoint (N5).
