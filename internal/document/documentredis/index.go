@@ -128,14 +128,18 @@ func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 	return refs
 }
 
-// countShare limits the share of time, to 1 in countShare, in which list members are counted. A Redis server counts a
-// list of any size at once. The embedded store sorts all members to count them, and executes nothing else meanwhile.
+// countShare limits the share of time, to 1 in countShare, in which the members of the embedded store's lists are counted. A
+// Redis server counts a list of any size at once. The embedded store sorts all members to count them, and executes nothing
+// else meanwhile.
 const countShare = 100
 
-// listSizes caches the sizes of lists, so that not every batch has to query them. Between two queries it adds the
-// changes of this process. If another process writes too, sizes may be too low for a while; that process raises the
-// counters itself.
+// listSizes caches the sizes of the embedded store's lists, so that not every batch has to query them. Between two queries it
+// adds the changes of this process.
 type listSizes struct {
+	// shared reports that other processes add documents too, so that every batch queries the sizes. A cached size lacks the
+	// documents of other processes. A counter raised to it stays too low, which the sampler takes for a lost key.
+	shared bool
+
 	mu      sync.Mutex
 	known   map[*document.Entity]*listSize
 	running int // batches that are being written
@@ -171,7 +175,7 @@ func (c *countRun) due(e *document.Entity) bool {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
 	k := c.sizes.known[e]
-	return !c.alone || k == nil || k.age.Elapsed() >= k.pause
+	return c.sizes.shared || !c.alone || k == nil || k.age.Elapsed() >= k.pause
 }
 
 // changed returns the size of a list after the batch has added and removed members, for a list that was not due. It

@@ -68,7 +68,7 @@ const (
 // New returns a store.
 func New(db *redisdb.DB) *Store {
 	s := &Store{db: db, step: stepServer, doubts: map[document.Ref][]document.IndexEntry{}}
-	s.lists.known = map[*document.Entity]*listSize{}
+	s.lists.known, s.lists.shared = map[*document.Entity]*listSize{}, !db.Embedded()
 	if db.Embedded() {
 		s.step = stepEmbedded
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,20 @@ func apply(t testing.TB, s *Store, docs ...document.Document) {
 	if len(a.Lost) > 0 {
 		t.Fatalf("lost without a competitor: %v", a.Lost)
 	}
+}
+
+// The counter of orders is the number of documents, whichever process has written them. The embedded store has one process.
+func TestApply_counts_the_documents_of_other_processes(t *testing.T) {
+	onEach(t, func(t *testing.T, first *Store) {
+		second := first
+		if !first.db.Embedded() {
+			second = New(first.db)
+		}
+		for n, s := range []*Store{first, second, first, second, second, first} {
+			apply(t, s, documenttest.Doc(t, document.Order, orderID(n), 1, nil))
+			wantKeys(t, first, map[string]string{"order:counter": strconv.Itoa(n + 1)})
+		}
+	})
 }
 
 // valueOf returns the value of a key: a string unchanged, the members of a set sorted and joined with commas, "" for a
