@@ -15,6 +15,11 @@ it('edits and stores hours without past dates', () => {
   expect(mistakes(d)).toEqual({})
 })
 
+it('keeps the exception of the day before, which may last past midnight', () => {
+  const d = draftOf({ weekly: {}, exceptions: ['2026-12-30', '2026-12-31', '2027-01-01'].map((date) => ({ date, periods: [{ from: '18:00', to: '03:00' }] })) })
+  expect(hoursOf(d, '2027-01-01').exceptions?.map((e) => e.date)).toEqual(['2026-12-31', '2027-01-01'])
+})
+
 it('proposes usual hours for a branch that is always open, but stores none until they are switched on', () => {
   const d = draftOf({ weekly: {}, exceptions: [] })
   expect(hoursOf(d, '2026-11-23')).toEqual({ weekly: {}, exceptions: [] })

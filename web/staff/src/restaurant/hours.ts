@@ -52,10 +52,16 @@ export function draftOf(h: Hours): Draft {
   return { ...weekOf(h.weekly), exceptions: (h.exceptions ?? []).map((e) => ({ date: e.date, note: e.note ?? '', periods: copied(e.periods) })) }
 }
 
-/** The hours to store. Dates in the past no longer have an effect. */
+/** The day before a date. */
+const dayBefore = (date: string) => new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10)
+
+/** Whether a date can still have an effect: the hours of the day before may last past midnight. */
+export const isCurrent = (date: string, today: string) => date >= dayBefore(today)
+
+/** The hours to store, without the dates that no longer have an effect. */
 export function hoursOf(d: Draft, today: string): Hours {
   const exceptions = d.exceptions
-    .filter((e) => e.date >= today)
+    .filter((e) => isCurrent(e.date, today))
     .map((e) => ({ date: e.date, periods: copied(e.periods), ...(e.note.trim() ? { note: e.note.trim() } : {}) }))
   return { weekly: weeklyOf(d), exceptions }
 }

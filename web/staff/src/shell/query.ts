@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
+import { QueryCache, QueryClient, useMutation, useQuery, useQueryClient, type UseQueryReturnType } from '@tanstack/vue-query'
 import { computed, toValue, watch, type MaybeRefOrGetter } from 'vue'
 
 import type { Answer } from '@shared/api/client'
@@ -47,9 +47,13 @@ export type Asked<T> = UseQueryReturnType<T, Fault>
 interface AskOptions {
   enabled?: MaybeRefOrGetter<boolean>
   every?: MaybeRefOrGetter<number | false> // ms between reloads
-  keep?: boolean // shows the previous page while the next one loads
+  keep?: boolean // shows the previous page of the branch while the next one loads
   lasting?: boolean // read again only after a failure or a change that touches the noun
 }
+
+/** Returns the function that keeps the answer shown before, if it is the branch's. */
+const keptIn = (here: string) =>
+  <T>(shown: T | undefined, of?: { queryKey: readonly unknown[] }): T | undefined => (of?.queryKey[1] === here ? shown : undefined)
 
 /**
  * Reads from the API with a cache: `useAsk('tables', () => api.GET('/api/tables', ...))`. A change that touches the noun
@@ -63,7 +67,9 @@ export function useAsk<T>(
     queryFn: () => ask(call),
     enabled: computed(() => toValue(options.enabled) ?? true),
     refetchInterval: computed(() => toValue(options.every) ?? false),
-    ...(options.keep ? { placeholderData: keepPreviousData } : {}),
+    // The rows of another branch must not stand under this one's name: an adjustment would be booked there. Each branch has
+    // a function of its own, because vue-query calls a function again only after it was replaced.
+    ...(options.keep ? { placeholderData: computed(() => keptIn(branchId.value)) } : {}),
     ...(options.lasting ? { staleTime: Infinity } : {}),
   }) as unknown as Asked<T>
 }
