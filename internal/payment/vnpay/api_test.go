@@ -266,6 +266,21 @@ func TestMerchant_Refund_answers(t *testing.T) {
 	}
 }
 
+// Code 94 settles a refund only if no earlier request was answered: an answer shows that VNPay had not accepted it.
+func TestMerchant_Refund_sent_again_after_an_answer(t *testing.T) {
+	for code, want := range map[string]payment.RefundState{
+		"": payment.RefundDone, payment.Unreachable: payment.RefundDone,
+		"94": payment.RefundUnknown, "99": payment.RefundUnknown, "00/09": payment.RefundUnknown,
+	} {
+		r := testRepayment()
+		r.Sent, r.Code = true, code
+		got := testenv.Must(merchantAt(t, &api{answer: refunded("94", "")}).Refund(t.Context(), r))(t)
+		if got.State != want {
+			t.Errorf("after the answer %q: %s, want %s", code, got.State, want)
+		}
+	}
+}
+
 // Code 94 does not settle this refund if VNPay may be processing another one.
 func TestMerchant_Refund_besideOthers(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -126,7 +126,8 @@ func (m *Merchant) Refund(ctx context.Context, r payment.RefundRequest) (payment
 //
 //	00 is DONE: VNPay has accepted it, unless its status is rejected (09).
 //	94 means that VNPay is processing a refund of this payment. If another refund may have been made, VNPay may mean that
-//	   one, and this one is sent again. Otherwise VNPay means this one if it was sent before; if not, it is UNKNOWN.
+//	   one, and this one is sent again. Otherwise VNPay means this one if it was sent before without an answer; if not, it
+//	   is UNKNOWN. An earlier answer shows that VNPay had not accepted it: 94 then means a refund that Comanda does not know.
 //	02, 97 are a wrong contract or secret: nothing has happened, and once it is corrected the same request works.
 //	03, 91, 95 are about this refund. A refund that was sent before had the same code then.
 //	99 and unknown codes are refusals: where refunds by API are not part of the contract, as in the sandbox, 99 is the only
@@ -140,7 +141,7 @@ func (a message) refundOutcome(r payment.RefundRequest) (payment.RefundOutcome, 
 	case c == "00":
 		out.State = payment.RefundDone
 		out.Ref, _ = parseTransactionNo(a.get("TransactionNo")) // a malformed number is no reason to send the refund again
-	case c == "94" && noOtherRefund(r) && r.Sent:
+	case c == "94" && noOtherRefund(r) && r.Sent && (r.Code == "" || r.Code == payment.Unreachable):
 		out.State = payment.RefundDone
 	case c == "94" && noOtherRefund(r):
 		out.State = payment.RefundUnknown
