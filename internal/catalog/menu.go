@@ -162,6 +162,8 @@ type Snapshot struct {
 	// MenusChange is when other menus come into force by their schedules; zero: never.
 	MenusChange time.Time
 
+	since time.Time // instant for which the menus in force were computed
+
 	menus     menuSet
 	published *Edition            // of all published menus
 	names     map[int64]string    // by item; see EncodedNames
@@ -202,16 +204,16 @@ func (s *Snapshot) EncodedNames(it Item) string {
 func (s *Snapshot) at(now time.Time) *Snapshot {
 	next := *s
 	parts, changes := s.menus.at(now)
-	next.ends = s.menus.ends(now)
+	next.since, next.ends = now, s.menus.ends(now)
 	if next.MenusChange = changes; s.Edition == nil || s.VersionID != CombinationID(s.Branch.ID, parts) {
 		next.Edition = s.published.Combine(parts)
 	}
 	return &next
 }
 
-// ended reports whether other menus may have come into force.
+// ended reports whether other menus may be in force: their time has come, or the clock was set back.
 func (s *Snapshot) ended(now time.Time) bool {
-	return !s.MenusChange.IsZero() && !now.Before(s.MenusChange)
+	return !s.MenusChange.IsZero() && (!now.Before(s.MenusChange) || now.Before(s.since))
 }
 
 // Published returns the snapshot with all published menus, whatever their schedules.

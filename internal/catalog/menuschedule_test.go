@@ -303,7 +303,8 @@ func TestMenuCache_follows_schedules(t *testing.T) {
 		edition := NewEdition(CombinationID(1, []MenuPart{{20, nil}, {10, nil}}), 1, nil,
 			[]Item{{ID: 11, DishID: 1, Version: 10, Active: true}, {ID: 22, DishID: 2, Version: 20, Active: true}})
 		source := &scheduled{oneMenu: oneMenu{Content{Menus: menus, Edition: edition}}}
-		cache := NewMenuCache(source, NoSharedCache{}, time.Now)
+		var step time.Duration // by which the clock was set
+		cache := NewMenuCache(source, NoSharedCache{}, func() time.Time { return time.Now().Add(step) })
 		items := func() int { return len(testenv.Must(cache.Active(t.Context(), 1))(t).Items) }
 		if got := items(); got != 1 { // 07:00 in Hà Nội
 			t.Fatalf("%d items in the morning, want 1", got)
@@ -320,8 +321,11 @@ func TestMenuCache_follows_schedules(t *testing.T) {
 		if old := testenv.Must(cache.Version(t.Context(), 1, combined.VersionID))(t); len(old.Items) != 2 {
 			t.Errorf("the menu of lunch has %d items later, want 2", len(old.Items))
 		}
-		if len(source.added) != 1 || len(source.added[0]) != 2 {
-			t.Errorf("stored combinations are %v, want one of two versions", source.added)
+		step = -3 * time.Hour // back to lunch
+		time.Sleep(2 * time.Second)
+		testenv.Equal(t, 2, items())
+		if len(source.added) != 2 || len(source.added[0]) != 2 {
+			t.Errorf("stored combinations are %v, want one of two versions, twice", source.added)
 		}
 	})
 }
