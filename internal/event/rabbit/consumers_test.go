@@ -274,7 +274,9 @@ func TestSubscription_acknowledges_after_the_work(t *testing.T) {
 		for i := range batch {
 			batch[i] = amqp.Delivery{Acknowledger: l, DeliveryTag: uint64(i + 1)}
 		}
+		lane.open.Store(int64(len(batch)))
 		testenv.NoError(t, lane.handleNew(t.Context(), batch))
+		testenv.Equal(t, int64(c.held), lane.open.Load()) // a held message keeps the process from having caught up
 		if !slices.Equal(l.notes, c.want) || len(lane.held) != c.held {
 			t.Errorf("%v: %v, %d held; want %v and %d", c.outcomes, l.notes, len(lane.held), c.want, c.held)
 		}

@@ -228,7 +228,7 @@ type subscription struct {
 	ch     *amqp.Channel
 	in     chan amqp.Delivery
 	handle handler
-	open   atomic.Int64 // messages received and not handled yet
+	open   atomic.Int64 // messages received and neither acknowledged nor rejected yet, held ones too
 	held   []held       // failed, unacknowledged, waiting for their next attempt
 }
 
@@ -294,9 +294,9 @@ func (l *subscription) run(ctx context.Context) error {
 // covers the batch.
 func (l *subscription) handleNew(ctx context.Context, batch []amqp.Delivery) error {
 	outcomes := l.handle(ctx, batch)
-	l.open.Add(int64(-len(batch)))
 	failed := func(o inbox.Outcome) bool { return o.State != inbox.Done }
 	if len(l.held) == 0 && !slices.ContainsFunc(outcomes, failed) {
+		l.open.Add(int64(-len(batch)))
 		return batch[len(batch)-1].Ack(true)
 	}
 	return l.settle(batch, outcomes)
@@ -325,8 +325,10 @@ func (l *subscription) settle(batch []amqp.Delivery, outcomes []inbox.Outcome) e
 		var err error
 		switch outcomes[i].State {
 		case inbox.Done:
+			l.open.Add(-1)
 			err = d.Ack(false)
 		case inbox.Dead:
+			l.open.Add(-1)
 			err = d.Reject(false)
 		case inbox.Retry:
 			l.held = append(l.held, held{d, clock.In(outcomes[i].After)})
