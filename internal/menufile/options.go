@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"comanda/internal/money"
 	"comanda/internal/seq"
@@ -278,6 +279,12 @@ func (in *reader) optionNames(d dish, groups []OptionGroupCell, locale string) {
 		if ok = found && nameOf(head) != "" && len(names) == len(groups[i].Options); !ok {
 			break
 		}
+		for _, name := range append(names, nameOf(head)) {
+			if utf8.RuneCountInString(name) > MaxName {
+				in.addf(d, field, OptionsUnreadable, "%q: A name has at most %d characters.", clip(name), MaxName)
+				return
+			}
+		}
 		setName(&groups[i].Names, locale, nameOf(head))
 		for j, name := range names {
 			setName(&groups[i].Options[j].Names, locale, name)
@@ -312,7 +319,7 @@ func readOptionGroup(s string, currency money.Currency) (g OptionGroupCell, prob
 		return g, `A group is a name, a colon and options, such as "Size (size): M = 45; L = 55".`
 	}
 	g.head(parts[0])
-	if g.Name == "" || len([]rune(g.Name)) > MaxName {
+	if g.Name == "" || utf8.RuneCountInString(g.Name) > MaxName {
 		return g, "A group needs a name."
 	}
 	names := map[string]bool{}
@@ -345,7 +352,7 @@ func readOption(s string, currency money.Currency) (p OptionCell, problem string
 		p.Default, s = true, trimSpace(rest)
 	}
 	parts := split(s, '=')
-	if p.Name = nameOf(parts[0]); p.Name == "" || len([]rune(p.Name)) > MaxName || len(parts) > 2 {
+	if p.Name = nameOf(parts[0]); p.Name == "" || utf8.RuneCountInString(p.Name) > MaxName || len(parts) > 2 {
 		return p, "An option is a name, and a price if it costs extra, such as Pearls = 8."
 	}
 	if len(parts) == 1 {

@@ -1,6 +1,7 @@
 package menufile
 
 import (
+	"strings"
 	"testing"
 
 	"comanda/internal/testenv"
@@ -108,7 +109,8 @@ func TestOptionsCell_further_languages(t *testing.T) {
 		t.Errorf("read as %+v, %v", got, problems)
 	}
 	testenv.Equal(t, names, got.names("en"))
-	for _, wrong := range []string{"Size: M; L", "Size: M | Extra: Pearls", "Size: M; L | Pearls", ": M; L | Extra: Pearls", "Size: M; L; | Extra: "} {
+	long := strings.Repeat("x", MaxName+1)
+	for _, wrong := range []string{"Size: M; L", "Size: M; " + long + " | Extra: Pearls", long + ": M; L | Extra: Pearls", "Size: M | Extra: Pearls", "Size: M; L | Pearls", ": M; L | Extra: Pearls", "Size: M; L; | Extra: "} {
 		if _, problems := read(groups, wrong); len(problems) != 1 || problems[0].Code != OptionsUnreadable || problems[0].Column != "options:en" {
 			t.Errorf("%q: problems %v, want one of options:en", wrong, problems)
 		}
