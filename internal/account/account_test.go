@@ -70,6 +70,9 @@ func TestChangeEmail_of_an_account_without_one(t *testing.T) {
 		testenv.NoError(t, h.RequestEmail(t.Context(), actor, accounttest.Password, first, accounttest.Caller()))
 		changed := testenv.Must(h.ChangeEmail(t.Context(), actor, first, h.Code(t, first), accounttest.Caller()))(t)
 		testenv.Equal(t, first, changed.Email)
+		if !testenv.Must(h.Store.User(t.Context(), u.ID))(t).Registered {
+			t.Error("the address is not verified, although its code was sent there")
+		}
 		if sent := h.Emails(t, ""); len(sent) != 0 {
 			t.Errorf("%d e-mails without a recipient: %+v", len(sent), sent)
 		}

@@ -173,7 +173,8 @@ func (a *Service) verifyLimited(ctx context.Context, in Credentials, c Caller) (
 }
 
 // findAccount returns the account, zero if there is none, and the subject of its limits. All names of an account share
-// one subject.
+// one subject. An unknown name has a subject for each kind of name: otherwise guesses by e-mail address would limit a login
+// with the same text as username, for an unknown address only, and show which addresses have an account (S7).
 func (a *Service) findAccount(ctx context.Context, in Credentials) (u User, subject string, err error) {
 	// Both names are refused, because they could belong to two accounts.
 	if in.Email == "" == (in.Username == "") {
@@ -182,12 +183,16 @@ func (a *Service) findAccount(ctx context.Context, in Credentials) (u User, subj
 	email, okEmail := NormalizeEmail(in.Email)
 	username, okName := NormalizeUsername(in.Username)
 	// No account has such a name. The caller continues with user 0, so that the refusal costs the same as any other (S2).
+	kind := "email:"
+	if in.Email == "" {
+		kind = "username:"
+	}
 	if !okEmail && !okName {
-		return User{}, email + username, nil
+		return User{}, kind + email + username, nil
 	}
 	u, found, err := a.Users.Find(ctx, email, username)
 	if err != nil || !found {
-		return User{}, email + username, err
+		return User{}, kind + email + username, err
 	}
 	return u, "user:" + decimal(u.ID), nil
 }

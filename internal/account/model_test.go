@@ -62,11 +62,11 @@ func TestModel(t *testing.T) {
 				l := &modelLogin{whole: now.Add(90 * 24 * time.Hour)}
 				l.take(h.MustLogin(t, lan), now)
 				logins = append(logins, l)
-				unended := 0 // expired sessions still count towards the limit
+				live := 0 // expired sessions do not count towards the limit
 				for _, l := range slices.Backward(logins) {
-					if !l.over {
-						unended++
-						l.over = unended > account.MaxSessions
+					if l.alive(now) {
+						live++
+						l.over = live > account.MaxSessions
 					}
 				}
 			},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -413,4 +414,39 @@ func TestLogin_races_a_reset(t *testing.T) {
 		_, _, err := h.Store.Begin(t.Context(), u, account.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
 		testenv.ErrorIs(t, account.ErrLogin, err, "the late session")
 	})
+}
+
+// A login that was verified before the account was assigned to another branch begins no session of the former one.
+func TestLogin_races_a_change_of_branches(t *testing.T) {
+	each(t, func(t *testing.T, h *accounttest.Env) {
+		u := h.CreateStaff(t, lan, authz.RoleCashier)
+		u = testenv.Must(h.Me(t.Context(), authz.Actor{UserID: u.ID}))(t)
+		const branch = 1
+		testenv.Must(h.DB.Exec(t.Context(), fixtureStmts.Must("branch"), branch))(t)
+		testenv.Must(h.DB.Exec(t.Context(), fixtureStmts.Must("assignment"), u.ID, branch))(t)
+		proof := account.LoginProof{Hash: u.PasswordHash, NewHash: u.PasswordHash}
+		_, _, err := h.Store.Begin(t.Context(), u, account.Session{ID: "s", UserID: u.ID, TokenHash: "x"}, proof)
+		testenv.ErrorIs(t, account.ErrLogin, err, "the late session")
+	})
+}
+
+// Guesses by e-mail address do not limit a login with the same text as username. They would only for an unknown address,
+// and so show which addresses have an account.
+func TestLogin_limits_of_unknown_names(t *testing.T) {
+	h := newSQLiteEnv(t)
+	h.CreateMember(t, lan)
+	counted := func(in account.Credentials) []string {
+		l := &refusingLimits{}
+		h.Limits = l
+		in.Password = "something else"
+		testenv.ErrorIs(t, account.ErrLogin, testenv.Err(h.Login(t.Context(), in, accounttest.Caller())), "wrong")
+		return slices.DeleteFunc(l.taken, func(s string) bool { return !strings.HasPrefix(s, account.LimitLoginAccount+" ") })
+	}
+	testenv.Equal(t, []string{"login_account user:1"}, counted(account.Credentials{Email: lan}))
+	testenv.Equal(t, []string{"login_account email:" + minh}, counted(account.Credentials{Email: minh}))
+	for _, name := range []string{lan, minh} {
+		if got := counted(account.Credentials{Username: name}); len(got) != 1 || !strings.HasPrefix(got[0], "login_account username:") {
+			t.Errorf("the username %s counts for %v", name, got)
+		}
+	}
 }

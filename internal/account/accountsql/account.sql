@@ -60,7 +60,8 @@ UPDATE app_user SET status = 'ACTIVE', registered = 1, updated_at = $2, version 
 WHERE id = $1 AND status = 'PENDING'
 
 -- name: account_email
-UPDATE app_user SET email = $2, updated_at = $3, version = version + 1 WHERE id = $1 AND status = 'ACTIVE'
+-- The code was sent to the new address, so the change verifies it, as a reset does.
+UPDATE app_user SET email = $2, registered = 1, updated_at = $3, version = version + 1 WHERE id = $1 AND status = 'ACTIVE'
 
 -- name: account_reset
 -- The code was sent to the e-mail address, so a reset verifies the address as well. A person with the old password may have

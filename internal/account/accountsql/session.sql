@@ -26,11 +26,11 @@ RETURNING id
 SELECT COUNT(*) FROM auth_session WHERE user_id = $1 AND device = $2 AND ended_at IS NULL
 
 -- name: session_end_oldest
--- Ends all sessions of an account except the newest $4.
+-- Ends the live sessions of an account except the newest $4.
 UPDATE auth_session SET ended_at = $2, end_reason = $3
 WHERE id IN (
     SELECT s.id FROM auth_session s
-    WHERE s.user_id = $1 AND s.ended_at IS NULL
+    WHERE s.user_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2 AND s.idle_until > $2
     ORDER BY s.created_at DESC, s.id DESC
     LIMIT 1000 OFFSET $4
 )

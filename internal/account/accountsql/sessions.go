@@ -49,7 +49,7 @@ func (s *Accounts) begin(
 			return err
 		}
 		if now.PasswordHash != p.Hash || now.Status != account.Active || now.RoleID != u.RoleID ||
-			p.GoogleID != "" && now.GoogleID != p.GoogleID {
+			!slices.Equal(now.Branches, u.Branches) || p.GoogleID != "" && now.GoogleID != p.GoogleID {
 			return account.ErrLogin
 		}
 		written = fresh.StartedAfter(now.ValidFrom)
