@@ -17,6 +17,6 @@
 //	   ended it, whatever the state of Redis
 //	S5 an account is locked before its sessions change, so that no session begins beside a reset or a disabling
 //	S6 an attempt at a code is counted before the code is compared; five attempts per code, twenty per address and day
-//	S7 without the password a client learns nothing about an account, except that an e-mail address is taken when it
-//	   registers
+//	S7 without the password a client learns nothing about an account, except that an e-mail address, a username or a phone
+//	   number is taken when it registers or, ten times and then once a minute, changes a profile
 package account

@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"strconv"
@@ -41,6 +42,7 @@ const (
 	LimitLoginInstance  = "login_instance"   // all logins of this process
 	LimitCodeIP         = "otp_verify_ip"
 	LimitRegisterIP     = "register_ip"
+	LimitProfile        = "profile_account" // changes of an account's profile that another account's value has refused
 )
 
 // Email is mail to be sent after the transaction that queues it has committed.
@@ -234,9 +236,20 @@ func (a *Service) Me(ctx context.Context, actor authz.Actor) (User, error) {
 	return a.Users.User(ctx, actor.UserID)
 }
 
-// ChangeMe changes the profile of an actor's own account.
+// ChangeMe changes the profile of an actor's own account. A refusal shows that another account has the value, so that
+// refusals are limited: otherwise a member could try all phone numbers.
 func (a *Service) ChangeMe(ctx context.Context, actor authz.Actor, c ProfileChanges) (User, error) {
-	return a.Users.UpdateProfile(ctx, actor.UserID, a.Now(), c.Apply)
+	limited := limitKey{LimitProfile, decimal(actor.UserID)}
+	if c.Username != nil || c.Phone != nil || c.DeviceID != nil {
+		if err := a.checkLimits(ctx, limited); err != nil {
+			return User{}, err
+		}
+	}
+	u, err := a.Users.UpdateProfile(ctx, actor.UserID, a.Now(), c.Apply)
+	if errors.Is(err, ErrTaken) || errors.Is(err, ErrUsernameTaken) || errors.Is(err, ErrPhoneTaken) {
+		a.countFailure(ctx, limited)
+	}
+	return u, err
 }
 
 // Greeting returns the name that e-mails use. It may be empty; templates have a greeting without a name.

@@ -385,6 +385,23 @@ func TestChangeMe(t *testing.T) {
 	})
 }
 
+// Refused values are counted, and only changes of such values are refused afterwards.
+func TestChangeMe_limits_refusals(t *testing.T) {
+	h := newSQLiteEnv(t)
+	u, other := h.CreateMember(t, lan), h.CreateMember(t, minh)
+	phone, free, city := "0912345678", "0987654321", "Huế"
+	testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: other.ID}, account.ProfileChanges{Phone: &phone}))(t)
+	l := &refusingLimits{}
+	h.Limits = l
+	change := func(c account.ProfileChanges) error { return testenv.Err(h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, c)) }
+	testenv.ErrorIs(t, account.ErrPhoneTaken, change(account.ProfileChanges{Phone: &phone}))
+	testenv.NoError(t, change(account.ProfileChanges{Phone: &free}))
+	testenv.Equal(t, []string{"profile_account " + strconv.FormatInt(u.ID, 10)}, l.taken)
+	l.policy = account.LimitProfile
+	testenv.Equal(t, fault.TooMany, fault.KindOf(change(account.ProfileChanges{Phone: &phone})))
+	testenv.NoError(t, change(account.ProfileChanges{City: &city}))
+}
+
 func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, h *accounttest.Env) {
 		h.CreateMember(t, lan)

@@ -112,6 +112,8 @@ var policies = []Policy{
 	{Name: "otp_verify_ip", Interval: 2 * time.Minute, Burst: 30, Action: "otp_verify_ip"},
 	// Guests who register share the restaurant's address; a script must not fill the database.
 	{Name: "register_ip", Interval: 2 * time.Minute, Burst: 30, Action: "register_ip"},
+	// A member mistypes a phone number once or twice; ten refusals at once and then one per minute find few other members.
+	{Name: "profile_account", Interval: time.Minute, Burst: 10, Action: "profile_acct"},
 	// Each sign-in with Google waits for Google; a dining room shares one address.
 	{Name: "google_ip", Interval: 2 * time.Second, Burst: 60, Action: "google_ip"},
 	// When a coach arrives, sixty scans may come at once from the restaurant's address. A wrong QR code is a misprint

@@ -24,7 +24,7 @@ func TestPolicies(t *testing.T) {
 		"login_account_ip": {time.Minute, 5}, "login_account": {time.Minute, 20}, "login_ip": {time.Second, 60},
 		"login_instance": {50 * time.Millisecond, 40}, "otp_verify_ip": {2 * time.Minute, 30},
 		"register_ip": {2 * time.Minute, 30}, "qr_ip": {500 * time.Millisecond, 60}, "qr_fail_ip": {10 * time.Second, 20},
-		"voucher":    {2 * time.Second, 15},
+		"voucher": {2 * time.Second, 15}, "profile_account": {time.Minute, 10},
 		"call_visit": {20 * time.Second, 6}, "cart_visit": {time.Second / 4, 80}, "settings_test": {10 * time.Second, 6}, "mailing": {time.Minute, 10}, "google_ip": {2 * time.Second, 60}, "pin_account": {3 * time.Minute, 5}, "order_guest": {3 * time.Second, 3}, "order_visit": {20 * time.Second, 30},
 		"views_device": {2 * time.Second, 15}, "push_reader": {10 * time.Second, 10}, "odd_notice_ip": {10 * time.Second, 30}, "api_token": {100 * time.Millisecond, 40}, "api_ip": {10 * time.Millisecond, 400},
 	}
