@@ -245,7 +245,7 @@ func (k *Core) measurePayments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []payment.State{payment.Review, payment.Unknown} {
+	for _, s := range []payment.State{payment.Review, payment.Unknown, payment.Confirming} {
 		k.Metrics.stuck.WithLabelValues(string(s)).Set(float64(stuck[s]))
 	}
 	return nil

@@ -129,6 +129,13 @@ func (a *Attempt) GiveUp(now time.Time) bool {
 	return true
 }
 
+// stuckAfter is longer than a guest takes on LINE Pay's page and the capture after it.
+const stuckAfter = time.Hour
+
+// StuckSince returns the instant before which an attempt in CONFIRMING began if staff must decide it: the process ended during
+// the capture, and the gateway cannot be asked.
+func StuckSince(now time.Time) time.Time { return now.Add(-stuckAfter) }
+
 // setState sets the state and schedules the first check in it. It clears SettledAt if the attempt is open again, as
 // when REVIEW follows FAILED. An attempt that fails without a page is not checked: no guest has received a page, and
 // Redirect stores none from now on.

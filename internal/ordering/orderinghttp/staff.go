@@ -226,7 +226,7 @@ type mismatch struct {
 }
 
 type exceptions struct {
-	Payments   []Exception `json:"payments" doc:"Payments in REVIEW and UNKNOWN, oldest first, at most 200."`
+	Payments   []Exception `json:"payments" doc:"Payments in REVIEW and UNKNOWN, and those in CONFIRMING for more than an hour, oldest first, at most 200."`
 	Refunds    []Exception `json:"refunds" doc:"Unfinished refunds, oldest first, at most 200."`
 	Mismatches []mismatch  `json:"mismatches" doc:"Captures of a different amount than requested, as first reported, until staff resolve them; oldest first, at most 200."`
 }

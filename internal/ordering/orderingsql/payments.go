@@ -67,7 +67,7 @@ func (l *Ledger) rememberOwners(results []ordering.Result) {
 
 // Stuck counts the attempts that need attention, by state.
 func (l *Ledger) Stuck(ctx context.Context) (map[payment.State]int64, error) {
-	return paymentsql.CountStuck(ctx, l.db)
+	return paymentsql.CountStuck(ctx, l.db, l.db.Now())
 }
 
 // Record stores a rejected gateway notification. It is not a command, because it changes no order.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"comanda/internal/ordering"
+	"comanda/internal/payment"
 	"comanda/internal/payment/paymentsql"
 	"comanda/internal/sqldb"
 	"comanda/internal/tagcache"
@@ -160,7 +161,7 @@ func (s *Orders) Exceptions(ctx context.Context, branch int64, limit int) (e ord
 		return []any{
 			&x.ID, &x.OrderID, &x.Number, &x.BizDate, &x.Method, &x.Amount, &x.Currency, &x.State, &x.Ref, sqldb.Time(&x.At),
 		}
-	}), stmt("exception_attempts"), branch, limit)
+	}), stmt("exception_attempts"), branch, limit, payment.StuckSince(s.db.Now()).UnixMilli())
 	if err != nil {
 		return e, err
 	}

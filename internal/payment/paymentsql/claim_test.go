@@ -244,14 +244,17 @@ func TestMarkSent(t *testing.T) {
 func TestOwners_and_CountStuck(t *testing.T) {
 	sqldbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		var all []payment.Attempt
-		for i, s := range []payment.State{payment.Review, payment.Unknown, payment.Unknown, payment.Paid, payment.Confirming} {
+		for i, s := range []payment.State{payment.Review, payment.Unknown, payment.Unknown, payment.Paid, payment.Confirming, payment.Confirming} {
 			a := attempt(fmt.Sprint(i), "o")
 			a.State = s
+			if i == 5 { // its capture never ended
+				a.CreatedAt = at.Add(-61 * time.Minute)
+			}
 			all = append(all, a)
 		}
 		testenv.NoError(t, write(t, db, func(tx sqldb.Tx) { paymentsql.QueueAttempts(tx, all) }))
-		stuck, err := paymentsql.CountStuck(t.Context(), db)
-		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2}, stuck); err != nil || d != "" {
+		stuck, err := paymentsql.CountStuck(t.Context(), db, at)
+		if d := cmp.Diff(map[payment.State]int64{payment.Review: 1, payment.Unknown: 2, payment.Confirming: 1}, stuck); err != nil || d != "" {
 			t.Errorf("CountStuck: error %v, (-want +got):\n%s", err, d)
 		}
 		if got, err := paymentsql.Owners(t.Context(), db, []string{"0", "none"}); err != nil || len(got) != 0 {

@@ -57,9 +57,10 @@ JOIN @rows($1: id text) AS r ON a.order_id = r.id
 ORDER BY a.order_id, a.id
 
 -- name: attempt_stuck
+-- A capture that is under way counts only if it began before $1.
 SELECT state, count(*)
 FROM payment_attempt
-WHERE state IN ('REVIEW', 'UNKNOWN')
+WHERE state IN ('REVIEW', 'UNKNOWN', 'CONFIRMING') AND (state <> 'CONFIRMING' OR created_at < $1)
 GROUP BY state
 
 -- name: event_insert

@@ -130,8 +130,8 @@ func claim[T any](
 
 // CountStuck counts the attempts that staff must check, by state. A state without attempts is missing from the map.
 // Few attempts are in these states, and a partial index contains only them.
-func CountStuck(ctx context.Context, c sqldb.Conn) (map[payment.State]int64, error) {
-	return sqldb.Map[payment.State, int64](ctx, c, stmt("attempt_stuck"))
+func CountStuck(ctx context.Context, c sqldb.Conn, now time.Time) (map[payment.State]int64, error) {
+	return sqldb.Map[payment.State, int64](ctx, c, stmt("attempt_stuck"), payment.StuckSince(now).UnixMilli())
 }
 
 // QueueSelect queues the queries of Attempts and Refunds in a transaction. The flush calls the functions with each

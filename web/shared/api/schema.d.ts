@@ -6091,7 +6091,7 @@ export interface components {
         OrderingExceptions: {
             /** @description Captures of a different amount than requested, as first reported, until staff resolve them; oldest first, at most 200. */
             mismatches: components["schemas"]["OrderingMismatch"][];
-            /** @description Payments in REVIEW and UNKNOWN, oldest first, at most 200. */
+            /** @description Payments in REVIEW and UNKNOWN, and those in CONFIRMING for more than an hour, oldest first, at most 200. */
             payments: components["schemas"]["OrderingException"][];
             /** @description Unfinished refunds, oldest first, at most 200. */
             refunds: components["schemas"]["OrderingException"][];

@@ -43,6 +43,7 @@ test('the actions on a payment depend on its state', () => {
   expect(checkable({ state: 'PAID', method: 'VNPAY' })).toBe(false)
   expect(checkable({ state: 'UNKNOWN', method: 'COUNTER' })).toBe(false)
   expect(canRecordResult({ state: 'REVIEW', method: 'VNPAY' })).toBe(true)
+  expect(canRecordResult({ state: 'CONFIRMING', method: 'LINEPAY' })).toBe(true)
   expect(canRecordResult({ state: 'REDIRECTED', method: 'VNPAY' })).toBe(false)
   const paid = { state: 'PAID' } as Order['payments'][number]
   expect(surplus(order({ payments: [paid, { ...paid, state: 'FAILED' }, paid] }))).toHaveLength(1)

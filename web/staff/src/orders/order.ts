@@ -69,9 +69,9 @@ export function checkable(a: Pick<Attempt, 'state' | 'method'>): boolean {
   return a.method !== 'COUNTER' && a.method !== 'SANDBOX' && ['REDIRECTED', 'CONFIRMING', 'UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
-/** Whether staff may record the result of a payment by hand. */
+/** Whether staff may record the result of a payment by hand. A success that the gateway reports later still counts. */
 export function canRecordResult(a: Pick<Attempt, 'state' | 'method'>): boolean {
-  return a.method !== 'COUNTER' && ['UNKNOWN', 'REVIEW'].includes(a.state)
+  return a.method !== 'COUNTER' && ['CONFIRMING', 'UNKNOWN', 'REVIEW'].includes(a.state)
 }
 
 /**
