@@ -312,6 +312,16 @@ func TestVNPay_pageTooLate(t *testing.T) {
 	})
 }
 
+// wantStuck checks whether the staff's list of payments has one of an order.
+func (h *testServer) wantStuck(order string, want bool) {
+	h.t.Helper()
+	var e struct{ Payments []struct{ OrderID string } }
+	h.ask(http.MethodGet, "/api/payments/exceptions?branchId=1", nil, http.StatusOK, &e)
+	if found := len(e.Payments) == 1 && e.Payments[0].OrderID == order; found != want {
+		h.t.Errorf("the staff are to look at %+v, want %s: %v", e.Payments, order, want)
+	}
+}
+
 // TestVNPay_removed checks that an attempt ends a day after its order if VNPay was removed from the settings, and that a
 // capture that VNPay still reports, once it is back, is refunded. A running capture is left to the staff.
 func TestVNPay_removed(t *testing.T) {
@@ -328,6 +338,7 @@ func TestVNPay_removed(t *testing.T) {
 				h.change("UPDATE payment_attempt SET state = '" + string(state) + "'")
 				h.settings.Gateways = nil
 				h.reconcile(25 * time.Hour)
+				h.wantStuck(o.ID, state != payment.Redirected)
 				h.wantRows("order CANCELED/CANCELED refunded 0", "attempt VNPAY "+string(state), "event order.canceled")
 				h.ask(http.MethodPost, "/api/orders/"+o.ID+"/payments/"+ref+"/check", nil, http.StatusUnprocessableEntity, nil)
 				h.reconcile(time.Hour)
