@@ -2,6 +2,7 @@ import { computed, shallowRef } from 'vue'
 
 import type { Answer } from '@shared/api/client'
 import { branchId } from '../shell/branch'
+import { useOpening } from '../shell/formDo'
 import { t } from '../shell/i18n'
 import { useDo } from '../shell/query'
 import { api } from '../shell/session'
@@ -37,11 +38,13 @@ export function useOff() {
     { touches, done: (_, o) => t('availability.restored', { name: o.name }) },
   )
   const target = shallowRef<OffTarget>() // that the dialog asks about
+  const opened = useOpening(() => target.value)
 
   async function off(until: string): Promise<void> {
     if (!target.value) return
+    const isShown = opened()
     await takeOff.mutateAsync({ target: target.value, until }).then(() => {
-      target.value = undefined
+      if (isShown()) target.value = undefined // the dialog may ask about another dish by now
     }, () => undefined)
   }
 

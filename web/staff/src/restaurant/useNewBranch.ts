@@ -12,15 +12,21 @@ export function useNewBranch(created: () => void) {
   const given = ref(emptyBranch())
   const id = ref(newTxnId())
   watch(given, () => { id.value = newTxnId() }, { deep: true }) // other values are another request
-  const create = useDo(() => api.POST('/api/branches', { body: bodyOf(given.value, id.value) }), {
+  const create = useDo((body: ReturnType<typeof bodyOf>) => api.POST('/api/branches', { body }), {
     touches: ['branches'],
-    done: (b) => {
+    done: (b, sent) => {
       changeBranch(b.id)
-      given.value = emptyBranch()
-      id.value = newTxnId()
-      created()
+      if (sent.clientTxnId === id.value) finish()
       return t('restaurant.branch_created', { name: b.name })
     },
   })
-  return { given, create }
+
+  /** Empties the form, unless another branch has been typed since. */
+  function finish() {
+    given.value = emptyBranch()
+    id.value = newTxnId()
+    created()
+  }
+
+  return { given, creating: create.isPending, create: () => { create.mutate(bodyOf(given.value, id.value)) } }
 }

@@ -91,7 +91,7 @@ export async function everyPage<T extends { items: unknown[]; total: number }>(
   return list
 }
 
-interface DoOptions<In, Out> {
+export interface DoOptions<In, Out> {
   touches?: string[] // nouns whose cached answers become invalid
   done?: string | ((out: Out, given: In) => string | undefined) // the success message
   failed?: (fault: Fault, given: In) => boolean // returns true if no message is needed
