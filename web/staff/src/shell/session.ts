@@ -33,8 +33,10 @@ export interface Person {
 // an idle session ends after half an hour. Switching back, a colleague's logout, or the end of a colleague's session
 // returns to the owner's session. Only the owner's logout ends that session, so a PIN login never outlives it.
 const refreshKey = 'refresh'
+const userKey = 'refresh.user' // the id of the user of the refresh token
 const asideKey = 'refresh.aside'
 const asideNameKey = 'refresh.aside.name'
+const asideUserKey = 'refresh.aside.user'
 const access = new AccessToken()
 const someone = shallowRef<Person>()
 
@@ -50,6 +52,7 @@ export const api = newClient(() => ({
   ...(access.bearer ? bearerNow() : {}),
 }))
 
+const anonymous = newClient(() => ({ 'Accept-Language': localeOf(language.value) }))
 const brief = newClient(() => ({ 'Accept-Language': localeOf(language.value) }), refreshTimeout)
 
 interface Grant extends TokenPair {
@@ -58,6 +61,7 @@ interface Grant extends TokenPair {
 
 function take(grant: Grant): Account {
   access.set(grant)
+  remember(userKey, grant.user.id) // before the token, whose change the other tabs notice
   remember(refreshKey, grant.refreshToken)
   return grant.user
 }
@@ -120,9 +124,14 @@ export async function logout(): Promise<void> {
   await endRequest
 }
 
-/** Ends the session of the current tokens on the server. If that fails, the session expires after half an hour. */
+/**
+ * Ends the session of the stored token on the server. If that fails, the session expires after half an hour. The access
+ * token is not sent with it: if another tab has just switched the user, it is that of another session.
+ */
 function endCurrentSession(): Promise<unknown> {
-  return answer(api.POST('/auth/logout', { body: { refreshToken: recall(refreshKey) ?? '' } })).catch(() => undefined)
+  const refreshToken = recall(refreshKey)
+  const client = refreshToken === null ? api : anonymous // without storage there is only the access token
+  return answer(client.POST('/auth/logout', { body: { refreshToken: refreshToken ?? '' } })).catch(() => undefined)
 }
 
 /** The name of the device's owner while a colleague uses it, or null. */
@@ -135,6 +144,7 @@ export async function takeOver(userId: string, pin: string): Promise<void> {
   const grant = await ask(() => api.POST('/auth/pin', { body: { userId, pin } }))
   if (recall(asideKey) === null) {
     remember(asideNameKey, nameOf(person.value?.account))
+    remember(asideUserKey, recall(userKey))
     remember(asideKey, recall(refreshKey))
   } else {
     await endCurrentSession()
@@ -162,9 +172,10 @@ export function onLeave(left: () => void): void {
 function leave(): void {
   access.clear()
   // The next call of resume continues with the session that was set aside.
-  remember(refreshKey, recall(asideKey))
-  remember(asideKey, null)
-  remember(asideNameKey, null)
+  const aside = recall(asideKey)
+  remember(userKey, aside === null ? null : recall(asideUserKey))
+  remember(refreshKey, aside)
+  for (const key of [asideKey, asideNameKey, asideUserKey]) remember(key, null)
   someone.value = undefined
   abandon()
   notifyListeners()
@@ -175,8 +186,14 @@ function notifyListeners(): void {
 }
 
 onKept(refreshKey, (value) => {
-  if (value === null && someone.value) leave()
-  else if (interrupted.value) void flight.run().catch(() => undefined) // the user has logged in in another tab
+  const [before, now] = [someone.value?.account.id, recall(userKey)]
+  if (value === null && someone.value) {
+    leave()
+    return
+  }
+  const switched = before !== undefined && now !== null && now !== before // another tab has switched the user
+  if (switched) access.clear()
+  if (switched || interrupted.value) void flight.run().catch(() => undefined) // or the user has logged in there
 })
 
 const flight = new RefreshFlight('comanda.staff.refresh', spend)

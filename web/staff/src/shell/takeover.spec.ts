@@ -5,7 +5,7 @@ type Session = typeof import('./session')
 interface Living {
   user: string
   refresh: string
-  access: string
+  access: string[] // an access token stays valid when its session is renewed
 }
 
 /** A fake server with several sessions, each with its own tokens. A refresh token is valid once. */
@@ -19,12 +19,12 @@ class Backend {
     const path = new URL(request.url, 'http://backend').pathname
     const bearer = request.headers.get('Authorization')?.slice('Bearer '.length)
     const body = request.method === 'POST' ? ((await request.json()) as Record<string, string>) : {}
-    const by = this.sessions.find((s) => s.access === bearer)
+    const by = this.sessions.find((s) => bearer !== undefined && s.access.includes(bearer))
     this.asked.push(`${by?.user ?? '-'} ${path}`)
     if (path === '/auth/login') return this.begin('owner')
     if (path === '/auth/refresh') return this.renew(body.refreshToken)
+    if (path === '/auth/logout') return this.end((by ?? this.sessions.find((s) => s.refresh === body.refreshToken))?.user ?? '')
     if (!by) return this.refuse(401, 'unauthenticated')
-    if (path === '/auth/logout') return this.end(by.user)
     if (path === '/auth/pin') return body.pin === '4071' ? this.begin(body.userId ?? '') : this.refuse(403, 'pin_wrong')
     if (this.broken) return this.refuse(503, 'unavailable')
     return Response.json(path === '/me/permissions' ? { permissions: ['GET /api/tables'] } : { by: by.user })
@@ -36,7 +36,7 @@ class Backend {
   }
 
   private begin(user: string): Response {
-    this.sessions.push({ user, refresh: '', access: '' })
+    this.sessions.push({ user, refresh: '', access: [] })
     return this.grant(user)
   }
 
@@ -49,8 +49,9 @@ class Backend {
     const s = this.sessions.find((l) => l.user === user)
     if (!s) return this.refuse(401, 'unauthenticated')
     const n = String(++this.made)
-    Object.assign(s, { refresh: `r${n}`, access: `a${n}` })
-    return Response.json({ accessToken: s.access, expiresIn: 600, refreshToken: s.refresh, user: { id: user, username: user, role: 'STAFF' } })
+    s.refresh = `r${n}`
+    s.access.push(`a${n}`)
+    return Response.json({ accessToken: `a${n}`, expiresIn: 600, refreshToken: s.refresh, user: { id: user, username: user, role: 'STAFF' } })
   }
 
   private refuse(status: number, code: string): Response {
@@ -60,12 +61,17 @@ class Backend {
 
 let backend: Backend
 let session: Session
+let listeners: ((e: StorageEvent) => void)[]
 
 beforeEach(async () => {
   vi.resetModules()
   localStorage.clear()
   backend = new Backend()
   vi.stubGlobal('fetch', backend.fetch)
+  listeners = []
+  vi.stubGlobal('addEventListener', (type: string, listener: (e: StorageEvent) => void) => {
+    if (type === 'storage') listeners.push(listener)
+  })
   session = await import('./session')
   await session.login('owner', 'right')
 })
@@ -164,4 +170,52 @@ test('the owner’s logout ends all sessions of the device', async () => {
   await session.logout()
   expect(localStorage.length).toBe(0)
   expect(backend.sessions).toEqual([])
+})
+
+/** Another tab of this device. */
+async function tab(): Promise<Session> {
+  vi.resetModules()
+  const other = await import('./session')
+  await other.resume()
+  return other
+}
+
+/** Tells the tabs of a change of the refresh token. */
+function tell(): void {
+  const key = 'comanda.staff.refresh'
+  for (const l of listeners) l(new StorageEvent('storage', { key, newValue: localStorage.getItem(key) }))
+}
+
+test('a tab continues as the colleague to whom another tab has switched', async () => {
+  const other = await tab()
+  const left = vi.fn()
+  other.onLeave(left)
+  await session.takeOver('lan', '4071')
+  tell()
+  await vi.waitFor(() => { expect(other.person.value?.account.id).toBe('lan') })
+  expect([who(), left.mock.calls.length]).toEqual(['lan', 1])
+  await other.logout()
+  expect(backend.sessions.map((s) => s.user)).toEqual(['owner'])
+  tell()
+  await vi.waitFor(() => { expect(who()).toBe('owner') })
+})
+
+test('a logout ends the stored session, although this tab does not know yet that another one has switched the user', async () => {
+  const other = await tab()
+  await session.takeOver('lan', '4071')
+  expect(other.person.value?.account.id).toBe('owner')
+  await other.logout()
+  expect(backend.sessions.map((s) => s.user)).toEqual(['owner'])
+  await expect(other.resume()).resolves.toBe(true)
+  expect(other.person.value?.account.id).toBe('owner')
+})
+
+test('a renewal of the same user’s token does not make the other tabs renew theirs', async () => {
+  const other = await tab()
+  backend.asked.length = 0
+  await session.renew()
+  tell()
+  await Promise.resolve()
+  expect(backend.asked).toEqual(['- /auth/refresh'])
+  expect(other.person.value?.account.id).toBe('owner')
 })
