@@ -10,6 +10,7 @@ class Backend {
   asked: string[] = []
   permissions = ['GET /me', 'GET /api/tables']
   user = '1'
+  username = 'cashier'
   lose = 0 // the number of refresh answers to lose
   private spent = ''
 
@@ -44,7 +45,7 @@ class Backend {
   }
 
   private pair(): Response {
-    return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: this.user, role: 'CASHIER' } })
+    return Response.json({ accessToken: this.access, expiresIn: 600, refreshToken: this.good, user: { id: this.user, username: this.username, role: 'CASHIER' } })
   }
 
   private refuse(code: string): Response {
@@ -185,4 +186,18 @@ test('a logout removes all tokens, whatever the server answers', async () => {
   expect(left).toHaveBeenCalledOnce()
   expect(session.person.value).toBeUndefined()
   expect(localStorage.length).toBe(0)
+})
+
+test('a changed username is known at once after a change of one’s own account, and at the next renewal after a colleague’s', async () => {
+  await session.login('cashier', 'right')
+  const account = session.person.value?.account
+  if (!account) throw new Error('no account')
+  session.update({ ...account, username: 'cashier-1' })
+  expect(session.person.value?.account.username).toBe('cashier-1')
+  session.update({ ...account, id: '2', username: 'another' })
+  expect(session.person.value?.account.username).toBe('cashier-1')
+  backend.username = 'cashier-2'
+  await session.renew()
+  expect(session.person.value?.account.username).toBe('cashier-2')
+  expect(session.can('GET /api/tables')).toBe(true)
 })

@@ -80,6 +80,11 @@ async function admit(account: Account): Promise<void> {
   if (before !== undefined && before !== account.id) notifyListeners()
 }
 
+/** Replaces the account of the user, whose name or username has changed. */
+export function update(account: Account): void {
+  if (someone.value?.account.id === account.id) someone.value = { account, may: someone.value.may }
+}
+
 /** Logs in by e-mail address or username. */
 export async function login(name: string, password: string): Promise<void> {
   const who = name.includes('@') ? { email: name.trim() } : { username: name.trim() }
@@ -222,8 +227,8 @@ async function spend(): Promise<Account> {
   try {
     const account = take(await refreshed(refreshToken))
     await keepAside()
-    // Another tab has switched the user.
-    if (someone.value && someone.value.account.id !== account.id) await admit(account)
+    if (someone.value?.account.id === account.id) update(account)
+    else if (someone.value) await admit(account) // another tab has switched the user
     proceed()
     return account
   } catch (e) {
