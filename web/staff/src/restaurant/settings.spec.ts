@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { restoreLanguage } from '../shell/i18n'
-import { changes, refusals, resultText, secondsOf, shown, valueOf, type Setting } from './settings'
+import { changes, groups, refusals, removal, resultText, secondsOf, shown, valueOf, type Setting } from './settings'
 
 const setting = (name: string, value: string, source: Setting['source'] = 'DEFAULT'): Setting => ({
   name, value, source, variable: '', default: '', help: '', isSecret: false, isSet: value !== '', isUnreadable: false, needsRestart: false, updatedAt: null, updatedBy: null,
@@ -36,6 +36,22 @@ describe('changes', () => {
   })
   it('remove a value that was emptied', () => {
     expect(changes(settings, { payment_window: '' }, of)).toEqual([{ name: 'payment_window', value: null }])
+  })
+})
+
+describe('the removal of a service', () => {
+  const of = (name: string) => groups.find((g) => g.name === name)?.settings ?? []
+  const vnpay = [setting('vnpay_tmn_code', 'QUANHOA1', 'STORED'), setting('vnpay_hash_secret', '', 'STORED'), setting('vnpay_pay_url', '')]
+  it('removes all that is stored of a payment provider', () => {
+    expect(removal(vnpay, of('vnpay'))).toEqual([{ name: 'vnpay_tmn_code', value: null }, { name: 'vnpay_hash_secret', value: null }])
+  })
+  it('keeps the sender of e-mails', () => {
+    const mail = [setting('smtp_url', '', 'STORED'), setting('mail_from', 'hoa@quanhoa.vn', 'STORED')]
+    expect(removal(mail, of('mail'))).toEqual([{ name: 'smtp_url', value: null }])
+  })
+  it('needs a stored secret', () => {
+    expect(removal([setting('vnpay_hash_secret', '', 'PROCESS'), setting('vnpay_pay_url', 'https://pay.vn', 'STORED')], of('vnpay'))).toEqual([])
+    expect(removal(vnpay, of('linepay'))).toEqual([])
   })
 })
 

@@ -82,6 +82,16 @@ export function changes(settings: Setting[], form: Record<string, string>, of: {
   })
 }
 
+/**
+ * The changes that remove a service with a stored secret: a payment provider is refused with a part of its values. The
+ * sender of e-mails is kept. Empty if there is no stored secret.
+ */
+export function removal(settings: Setting[], of: { name: string; kind: Kind }[]) {
+  const stored = of.filter(({ name }) => settings.some((s) => s.name === name && s.source === 'STORED'))
+  if (!stored.some(({ kind }) => kind === 'secret')) return []
+  return stored.filter(({ name }) => name !== 'mail_from').map(({ name }) => ({ name, value: null }))
+}
+
 /** The reasons of refused settings, by name. A code without a text is shown with the server's text. */
 export function refusals(problem: { errors?: unknown }): Record<string, string> {
   const errors = (Array.isArray(problem.errors) ? problem.errors : []) as { field?: string; code?: string; message?: string }[]
