@@ -9,6 +9,14 @@ import { api, ask, bearer, bearerNow, renew } from './session'
 export type BellNotice = components['schemas']['NoticeView']
 type BellPage = components['schemas']['NoticePage']
 
+const kinds: readonly BellNotice['kind'][] = ['STOCK_LOW', 'REFUND_DUE', 'TABLE_CALL', 'PAYMENT_MISMATCH']
+
+/** The notices of a page for staff. Those about own orders belong to the guest app, also their number. */
+export function forStaff(page: Pick<BellPage, 'items'>): { items: BellNotice[]; unread: number } {
+  const items = (page.items ?? []).filter((n) => kinds.includes(n.kind))
+  return { items, unread: items.filter((n) => !n.read).length }
+}
+
 /** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
 const retryPause = 5_000
 
@@ -28,8 +36,8 @@ export function useBell() {
       headers: bearerNow,
       onEvent: (e) => {
         if (e.name !== 'notices') return
-        const page = JSON.parse(e.data) as BellPage
-        items.value = page.items ?? []
+        const page = forStaff(JSON.parse(e.data) as BellPage)
+        items.value = page.items
         unread.value = page.unread
       },
       onRefused: (e) => void reopen(e),
