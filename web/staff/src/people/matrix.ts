@@ -43,6 +43,13 @@ export function changed(held: ReadonlySet<string>, of: Permission[], on: boolean
   return next
 }
 
+/** The permissions of others' changes and of one's own: `held` was made from `before`, and the role has `now` by then. */
+export function rebased(now: ReadonlySet<string>, before: ReadonlySet<string>, held: ReadonlySet<string>): Set<string> {
+  const next = new Set([...now].filter((id) => held.has(id) || !before.has(id)))
+  for (const id of held) if (!before.has(id)) next.add(id)
+  return next
+}
+
 /** The number of permissions that are in only one of the two collections. */
 export function difference(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return [...a].filter((id) => !b.has(id)).length + [...b].filter((id) => !a.has(id)).length
