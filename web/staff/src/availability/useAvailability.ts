@@ -18,17 +18,17 @@ export function useAvailability() {
   )
   const touches = ['availability']
   const pause = useDo(
-    (body: Pause) => api.POST('/api/branches/{id}/pause', { params: { path: path.value }, body }),
+    ({ branch, ...body }: Pause & { branch: string }) => api.POST('/api/branches/{id}/pause', { params: { path: { id: Number(branch) } }, body }),
     { touches: [...touches, 'branches'], done: () => t('availability.paused') },
   )
-  const resume = useDo(() => api.POST('/api/branches/{id}/resume', { params: { path: path.value } }), {
+  const resume = useDo((branch: string) => api.POST('/api/branches/{id}/resume', { params: { path: { id: Number(branch) } } }), {
     touches: [...touches, 'branches'], done: () => t('availability.resumed'),
   })
 
   return { asked, pause, resume }
 }
 
-interface Pause {
+export interface Pause {
   reasonCode?: 'BUSY' | 'STAFF' | 'TECHNICAL' | 'EVENT'
   reasons?: Record<string, string>
   until: string
