@@ -83,12 +83,12 @@ export function settleable(r: { state: string }): boolean {
 }
 
 /**
- * The surplus payments of an order: all captured ones except the first, which pays the order. A payment of the price before a
- * discount pays no order, and is refunded anyway.
+ * The surplus payments of an order: all captured ones except the first, which pays the order. A payment that was refunded
+ * automatically, such as a second one or one of the price before a discount, is no longer surplus.
  */
-export function surplus(o: Order): Attempt[] {
-  const repriced = (o.refunds ?? []).filter((r) => r.reason === 'REPRICED').map((r) => r.paymentId)
-  return o.payments.filter((a) => a.state === 'PAID' && !repriced.includes(a.id)).slice(1)
+export function surplus(o: Pick<Order, 'payments' | 'refunds'>): Attempt[] {
+  const returned = (o.refunds ?? []).filter((r) => r.reason && r.reason !== 'STAFF').map((r) => r.paymentId)
+  return o.payments.filter((a) => a.state === 'PAID' && !returned.includes(a.id)).slice(1)
 }
 
 /** Returns the reason of a refund as text. A reason without a text is shown as the server sent it. */

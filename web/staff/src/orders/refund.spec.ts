@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { changeLanguage } from '../shell/i18n'
-import { attemptText, paidBack, placeOf, refundText, type Attempt, type Order } from './order'
+import { attemptText, paidBack, placeOf, refundText, surplus, type Attempt, type Order } from './order'
 
 beforeAll(() => changeLanguage('en'))
 
@@ -33,4 +33,15 @@ test('an order from home is named by its kind and its receiver', () => {
   expect(placeOf({ kind: 'DELIVERY', tableLabel: '', receiverName: 'Nguyễn Lan' })).toBe('Delivery · Nguyễn Lan')
   expect(placeOf({ kind: 'PICKUP', tableLabel: '', receiverName: '' })).toBe('Pickup')
   expect(placeOf({ kind: 'DINE_IN', tableLabel: 'A1', receiverName: '' })).toBe('Table A1')
+})
+
+test.each([
+  ['without a refund', [], ['8']],
+  ['that was returned automatically', [['8', 'PAID_TWICE']], []],
+  ['while the first one was returned automatically', [['7', 'REPRICED']], []],
+  ['while staff have refunded the order', [['7', 'STAFF']], ['8']],
+] as const)('a second payment %s', (_, returned, extra) => {
+  const payments = ['7', '8', '9'].map((id) => ({ id, state: id === '9' ? 'FAILED' : 'PAID' }) as Attempt)
+  const refunds = returned.map(([paymentId, reason]) => ({ paymentId, reason })) as NonNullable<Order['refunds']>
+  expect(surplus({ payments, refunds }).map((a) => a.id)).toEqual(extra)
 })
