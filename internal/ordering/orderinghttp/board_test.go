@@ -299,8 +299,9 @@ func TestBoard_refuses(t *testing.T) {
 				}
 			})
 		}
-		if now := g.ask(t, "cook", "GET", "/api/orders/"+o.ID, "").want(t, 200, ""); now.body["status"] != "PLACED" {
-			t.Errorf("a refusal changed it: %s", now.text)
+		now := g.ask(t, "cook", "GET", "/api/orders/"+o.ID, "").want(t, 200, "")
+		if now.body["status"] != "PLACED" || now.body["branchId"] != "1" {
+			t.Errorf("a refusal changed it, or it has another branch: %s", now.text)
 		}
 	})
 }

@@ -334,6 +334,7 @@ func staffReceiverOf(r ordering.Receiver) *staffReceiver {
 // staffDetail is an order with everything that the staff may see.
 type staffDetail struct {
 	Detail
+	BranchID   string         `json:"branchId"`
 	Kind       string         `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
 	TableLabel string         `json:"tableLabel" doc:"Empty for DELIVERY and PICKUP."`
 	Receiver   *staffReceiver `json:"receiver" doc:"null for orders at tables, and without the permission to see receivers."`
@@ -341,7 +342,7 @@ type staffDetail struct {
 
 // staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
 func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (staffDetail, error) {
-	out := staffDetail{Detail: detailOf(d), Kind: string(d.Kind)}
+	out := staffDetail{Detail: detailOf(d), BranchID: httpapi.FormatID(d.Scope.Branch), Kind: string(d.Kind)}
 	if d.VisitID != "" {
 		table, err := r.orders.Reader.TableOf(ctx, d.VisitID)
 		if err != nil {

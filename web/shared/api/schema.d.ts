@@ -6400,6 +6400,7 @@ export interface components {
         };
         OrderingStaffDetail: {
             bizDate: string;
+            branchId: string;
             /** @description How the total is made up; absent if it is the sum of the items. */
             breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;

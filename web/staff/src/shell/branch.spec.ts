@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { createApp } from 'vue'
 import { VueQueryPlugin } from '@tanstack/vue-query'
 
-import { allowRetired, branch, branchTitle, branches, changeBranch, choices, forgetBranches, useBranches, type Branch } from './branch'
+import { allowRetired, branch, branchOf, branchTitle, branches, changeBranch, choices, forgetBranches, useBranches, type Branch } from './branch'
 import { changeLanguage } from './i18n'
 
 const asked = vi.hoisted(() => vi.fn())
@@ -34,6 +34,7 @@ test('only pages about past data show retired branches', async () => {
   expect(branch.value?.id).toBe('3')
   changeBranch('1')
   expect(branch.value?.id).toBe('1')
+  expect(['2', '3', '4', undefined].map((id) => branchOf(id)?.name)).toEqual(['Branch 2', 'Branch 3', undefined, undefined])
 
   forgetBranches()
   expect(choices.value).toEqual([])

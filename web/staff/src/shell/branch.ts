@@ -26,6 +26,9 @@ export const choices = computed(() => (withRetired.value ? [...known.value, ...k
 /** All known branches, for names and currencies in past data. */
 export const everyBranch = computed(() => [...known.value, ...knownRetired.value])
 
+/** The branch of past data, such as an order; undefined while the branches load. */
+export const branchOf = (id: string | undefined) => everyBranch.value.find((b) => b.id === id)
+
 /** The title of a branch in a selection. */
 export const branchTitle = (b: Branch) => (b.retiredAt ? t('shell.branch_retired', { name: b.name }) : b.name)
 
