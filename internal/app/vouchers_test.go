@@ -78,6 +78,21 @@ func TestVouchers(t *testing.T) {
 		}
 	}
 
+	// A voucher is not a discount of the staff, who can set one besides it and remove it again.
+	for _, c := range [][3]string{
+		{"GET", "", ""}, {"PUT", `{'code':'TEN'}`, "TEN"}, {"DELETE", "", ""},
+	} {
+		path := "/api/orders/" + placed.ID
+		if c[0] != "GET" {
+			path += "/discount"
+		}
+		var got struct{ DiscountCode string }
+		f.must(ask("owner", c[0], path, c[1])).into(t, &got)
+		if got.DiscountCode != c[2] {
+			t.Errorf("after %s the discount of the staff is %q, want %q", c[0], got.DiscountCode, c[2])
+		}
+	}
+
 	checkout := func(who, code string) reply {
 		f.must(ask(who, "POST", "/cart/add-dish", `{'dishId':'5','quantity':1}`))
 		return ask(who, "POST", "/cart/checkout", `{'kind':'PICKUP','receiverName':'Lan','receiverPhone':'0912345678',`+

@@ -338,11 +338,17 @@ type staffDetail struct {
 	Kind       string         `json:"kind" enum:"DINE_IN,DELIVERY,PICKUP"`
 	TableLabel string         `json:"tableLabel" doc:"Empty for DELIVERY and PICKUP."`
 	Receiver   *staffReceiver `json:"receiver" doc:"null for orders at tables, and without the permission to see receivers."`
+
+	DiscountCode string `json:"discountCode,omitempty" doc:"Code of the discount that the staff have set; absent without one. A voucher is not one."`
 }
 
-// staffDetailOf returns detailOf with the table, the refunds' notes and, if the caller may see it, the receiver.
+// staffDetailOf returns detailOf with the branch, the table, the discount, the refunds' notes and, if the caller may see
+// it, the receiver.
 func (r routes) staffDetailOf(ctx context.Context, d ordering.Detail) (staffDetail, error) {
 	out := staffDetail{Detail: detailOf(d), BranchID: httpapi.FormatID(d.Scope.Branch), Kind: string(d.Kind)}
+	if record, ok := d.Record(); ok && record.Discount != nil {
+		out.DiscountCode = record.Discount.Code
+	}
 	if d.VisitID != "" {
 		table, err := r.orders.Reader.TableOf(ctx, d.VisitID)
 		if err != nil {

@@ -6405,6 +6405,8 @@ export interface components {
             breakdown?: components["schemas"]["OrderingBreakdown"];
             cancelReason?: string;
             currency: string;
+            /** @description Code of the discount that the staff have set; absent without one. A voucher is not one. */
+            discountCode?: string;
             /**
              * Format: date-time
              * @description Expected time when the order is ready, estimated from the kitchen's recent orders. Absent before the payment, once the order is ready, and if the kitchen has too few orders for an estimate.
