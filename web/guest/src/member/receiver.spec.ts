@@ -35,14 +35,21 @@ test('only a delivery has a note, and an empty note is left out', () => {
 })
 
 test('an order keeps its id over reloads; another member or order has another id', () => {
-  const first = nextTxn('7')
-  expect(nextTxn('7')).toBe(first)
-  expect(nextTxn('8')).not.toBe(first)
-  const next = nextTxn('7')
+  const first = nextTxn('7', '70')
+  expect(nextTxn('7', '70')).toBe(first)
+  expect(nextTxn('8', '80')).not.toBe(first)
+  const next = nextTxn('7', '70')
   forgetTxn(first) // of an order before
-  expect(nextTxn('7')).toBe(next)
+  expect(nextTxn('7', '70')).toBe(next)
   forgetTxn(next)
-  expect(nextTxn('7')).not.toBe(next)
+  expect(nextTxn('7', '70')).not.toBe(next)
+})
+
+test('after an order whose answer was lost, the next cart has another id', () => {
+  const lost = nextTxn('7', '70')
+  const next = nextTxn('7', '71')
+  expect(next).not.toBe(lost)
+  expect(nextTxn('7', '71')).toBe(next)
 })
 
 test.each([

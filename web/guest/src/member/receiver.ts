@@ -45,15 +45,16 @@ const key = 'comanda.checkout'
 
 /**
  * The clientTxnId of a member's next order. It survives reloads until the order exists, so that repeated requests create
- * one order.
+ * one order. An order deletes its cart, so a cart with another id is another order, even if the answer to the one before was
+ * lost.
  */
-export function nextTxn(userId: string): string {
+export function nextTxn(userId: string, cartId: string): string {
   try {
-    const kept = (sessionStorage.getItem(key) ?? '').split(' ')
-    if (kept[0] === userId && kept[1]) return kept[1]
-    const made = newTxnId()
-    sessionStorage.setItem(key, `${userId} ${made}`)
-    return made
+    const [user, made, cart] = (sessionStorage.getItem(key) ?? '').split(' ')
+    if (user === userId && made && cart === cartId) return made
+    const next = newTxnId()
+    sessionStorage.setItem(key, `${userId} ${next} ${cartId}`)
+    return next
   } catch {
     return newTxnId()
   }
