@@ -7,15 +7,16 @@ import { Fault } from '@shared/api/fault'
 import { useVoucher } from '../pay/voucher'
 import { offline } from '../shell/connection'
 import { useAccount } from './account'
-import type { Grant } from './dto'
+import type { Account, Grant } from './dto'
 
-const { tokens } = vi.hoisted(() => ({
+const { changeMe, tokens } = vi.hoisted(() => ({
+  changeMe: vi.fn<() => Promise<Account>>(),
   tokens: {
     holder: undefined as string | undefined, onLost: undefined as (() => void) | undefined,
     renew: vi.fn<() => Promise<Grant | undefined>>(), drop: vi.fn(),
   },
 }))
-vi.mock('./api', () => ({ tokens }))
+vi.mock('./api', () => ({ changeMe, tokens }))
 
 beforeEach(() => {
   setActivePinia(createPinia())
@@ -74,4 +75,21 @@ test('a voucher is forgotten when its member has left or another one has logged 
   tokens.holder = undefined
   account.onStorage('comanda.member')
   expect([member.code.value, guest.code.value], 'after the logout').toEqual(['', 'TABLE'])
+})
+
+test.each([
+  ['is shown', '7', '7', 'Mai'],
+  ['is not shown after the logout', undefined, undefined, undefined],
+  ['is not shown to another member', '8', '8', 'Nam'],
+  ['is shown in a browser that stores nothing', undefined, '7', 'Mai'],
+])('a saved profile %s', async (_, holder, shown, name) => {
+  const account = useAccount()
+  account.user = { id: '7', firstName: 'Lan' } as Account
+  changeMe.mockImplementationOnce(() => {
+    tokens.holder = holder
+    account.user = shown ? { id: shown, firstName: shown === '7' ? 'Lan' : 'Nam' } as Account : undefined
+    return Promise.resolve({ id: '7', firstName: 'Mai' } as Account)
+  })
+  await account.change({ firstName: 'Mai' })
+  expect(account.user?.firstName).toBe(name)
 })

@@ -56,7 +56,12 @@ export const useAccount = defineStore('account', () => {
   }
 
   async function connectGoogle(code: GoogleCode): Promise<void> {
-    user.value = await api.finishGoogleLink(code)
+    update(await api.finishGoogleLink(code))
+  }
+
+  /** Shows a changed account, unless its member has left in the meantime. */
+  function update(changed: Account): void {
+    if ((api.tokens.holder ?? user.value?.id) === changed.id) user.value = changed
   }
 
   function take(grant: Grant): void {
@@ -114,10 +119,10 @@ export const useAccount = defineStore('account', () => {
   }
 
   async function change(changes: Changes): Promise<void> {
-    user.value = await api.changeMe(changes)
+    update(await api.changeMe(changes))
   }
 
-  return { user, kept, fault, ended, busy, restore, enter, enterWithGoogle, connectGoogle, leave, onStorage, change }
+  return { user, kept, fault, ended, busy, restore, enter, enterWithGoogle, connectGoogle, leave, onStorage, change, update }
 })
 
 /** Whether a login is stored. The server may have ended it. */

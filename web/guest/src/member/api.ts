@@ -33,15 +33,25 @@ const memberHeaders = (): Record<string, string> => ({ ...spoken(), Authorizatio
 /** Sends requests as the member. */
 const client = newClient(memberHeaders)
 
-/** Sends a request as the member, and once more with a new token if the first was refused. */
+/**
+ * Sends a request as the member, and once more with a new token if the first was refused. A request of one member is never
+ * sent with the token of another, who has logged in in the meantime.
+ */
 async function asMember<T>(send: () => Promise<Answer<T>>): Promise<T> {
+  const asking = tokens.holder
+  const stay = () => {
+    if (tokens.holder !== asking) throw new Fault('unauthenticated', 401)
+  }
   const sent = await tokens.valid()
+  stay()
   if (!sent) throw new Fault('unauthenticated', 401)
   try {
     return await answer(send())
   } catch (e) {
     if (!isFault(e, 'unauthenticated')) throw e
+    stay()
     await tokens.renew(sent)
+    stay()
     if (!tokens.bearer) throw e
     return answer(send())
   }
