@@ -1,6 +1,7 @@
 import { effectScope } from 'vue'
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 
+import { Fault } from '@shared/api/fault'
 import type { StreamOptions } from '@shared/stream'
 
 import type { NoticePage, NoticeSource } from './source'
@@ -13,6 +14,10 @@ vi.mock('@shared/stream', () => ({
     return () => undefined
   },
 }))
+
+beforeEach(() => {
+  opened.length = 0
+})
 
 const idOf = (n: number) => String(n).padStart(3, '0')
 
@@ -46,5 +51,39 @@ test('a new notice drops none of the list that was loaded in parts', async () =>
   expect(ids()).toEqual([20, 19, 18])
   await Promise.all([notices?.more(), notices?.more()])
   expect(ids()).toEqual(Array.from({ length: 20 }, (_, i) => 20 - i))
+  scope.stop()
+})
+
+test('a stream with an expired token opens again once the token can be renewed', async () => {
+  vi.useFakeTimers()
+  const renew = vi.fn<() => Promise<boolean>>().mockRejectedValueOnce(new Fault('offline')).mockResolvedValue(true)
+  const source = { url: '/notices', headers: () => ({}), renew } as unknown as NoticeSource
+  const scope = effectScope()
+  scope.run(() => useNotices(source))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(opened).toHaveLength(1)
+  opened[0]?.onRefused?.(new Fault('unauthenticated', 401))
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect([opened.length, renew.mock.calls.length]).toEqual([1, 1])
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect([opened.length, renew.mock.calls.length]).toEqual([2, 2])
+
+  renew.mockRejectedValue(new Fault('offline'))
+  opened[1]?.onRefused?.(new Fault('unauthenticated', 401))
+  await vi.advanceTimersByTimeAsync(0)
+  scope.stop()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([opened.length, renew.mock.calls.length], 'after the page').toEqual([2, 3])
+  vi.useRealTimers()
+})
+
+test.each([[401, false, 1], [403, true, 0]])('a stream refused with %i and a renewal answered %s stays closed', async (status, renewed, asked) => {
+  const renew = vi.fn(() => Promise.resolve(renewed))
+  const scope = effectScope()
+  scope.run(() => useNotices({ url: '/notices', headers: () => ({}), renew } as unknown as NoticeSource))
+  await vi.waitFor(() => { expect(opened).toHaveLength(1) })
+  opened[0]?.onRefused?.(new Fault('refused', status))
+  await new Promise((resolve) => { setTimeout(resolve) })
+  expect([opened.length, renew.mock.calls.length]).toEqual([1, asked])
   scope.stop()
 })

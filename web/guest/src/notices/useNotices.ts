@@ -5,6 +5,9 @@ import { follow } from '@shared/stream'
 
 import type { Notice, NoticePage, NoticeSource } from './source'
 
+/** The pause before a refused stream is opened again, in ms, while the token cannot be renewed. */
+const retryPause = 5_000
+
 /** The notices of a reader, kept up to date by a stream until the calling scope ends. */
 export function useNotices(source: NoticeSource) {
   const newest = shallowRef<Notice[]>([])
@@ -45,11 +48,21 @@ export function useNotices(source: NoticeSource) {
       onEvent: (event) => {
         if (event.name === 'notices') show(JSON.parse(event.data) as NoticePage)
       },
-      // A token may have expired while the connection was lost.
-      onRefused: (refused) => {
-        if (refused.status === 401) void source.renew?.().then((renewed) => (renewed ? open() : undefined)).catch(() => undefined)
-      },
+      onRefused: (refused) => void reopen(refused),
     })
+  }
+
+  /** Opens the stream again if its token expired while the connection was lost. */
+  async function reopen(refused: Fault): Promise<void> {
+    if (refused.status !== 401 || !source.renew) return
+    try {
+      if (await source.renew()) await open()
+    } catch (e) {
+      if (!isFault(e) || !e.passing) return // the login has ended
+      setTimeout(() => {
+        if (!disposed) void reopen(refused)
+      }, retryPause)
+    }
   }
 
   async function attempt(act: () => Promise<unknown>): Promise<void> {
