@@ -1,4 +1,6 @@
-import { ref } from 'vue'
+import { ref, shallowRef } from 'vue'
+
+import type { Fault } from '@shared/api/fault'
 
 import type { Credentials } from './dto'
 
@@ -9,10 +11,14 @@ const key = 'comanda.member.address'
 /** The address to which a code was sent. */
 export const address = ref(recall())
 
+/** Why no code was sent to it now; an earlier one may have arrived. */
+export const unsent = shallowRef<Fault>()
+
 let credentials: Credentials | undefined
 
-export function expectCode(email: string, given?: Credentials): void {
+export function expectCode(email: string, given?: Credentials, failed?: Fault): void {
   address.value = email
+  unsent.value = failed
   credentials = given
   try {
     sessionStorage.setItem(key, email)
