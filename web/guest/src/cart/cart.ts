@@ -88,10 +88,11 @@ export const useCart = defineStore('cart', () => {
     set(next)
   }
 
-  /** Changes a line of the shared cart. */
-  function changeLine(id: string, changed: Partial<CartLine>): void {
+  /** Changes a line of the shared cart, and reports whether it is there. */
+  function changeLine(id: string, changed: Partial<CartLine>): boolean {
     const line = table.lines.value.find((l) => l.id === id)
     if (line) table.put({ ...line, ...changed })
+    return line !== undefined
   }
 
   function change(key: string, qty: number): void {
@@ -115,20 +116,23 @@ export const useCart = defineStore('cart', () => {
     if (line) replace(key, { ...line, notes })
   }
 
-  /** Changes a line's options, note and quantity. Two lines of one dish that become equal become one. */
-  function replace(key: string, given: CartLine): void {
+  /**
+   * Changes a line's options, note and quantity. Two lines of one dish that become equal become one. It returns false if the
+   * line is no longer in the cart, from which another guest may remove it.
+   */
+  function replace(key: string, given: CartLine): boolean {
     const changed = sorted(given)
     refused.value = refused.value.filter((wish) => wish !== wishOf(changed))
     if (table.shared.value) {
       const { qty, notes, options } = changed
-      changeLine(key, { qty, notes, options: options ?? [] })
-      return
+      return changeLine(key, { qty, notes, options: options ?? [] })
     }
     const line = lines.value.find((l) => keyOf(l) === key)
-    if (!line) return
+    if (!line) return false
     const twin = lines.value.find((l) => l !== line && keyOf(l) === keyOf(changed))
     if (twin) changed.qty = Math.min(changed.qty + twin.qty, maxPerLine)
     set(lines.value.filter((l) => l !== twin).map((l) => (l === line ? changed : l)))
+    return true
   }
 
   /**

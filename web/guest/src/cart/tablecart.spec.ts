@@ -161,6 +161,17 @@ test('the guest chooses between all dishes and their own', async () => {
   expect([cart.divided, cart.due]).toEqual([false, 100])
 })
 
+test('a line that another guest has removed cannot be changed', async () => {
+  server = { version: 1, lines: [line('a', 1, true), line('b', 2, false, '2')] }
+  const cart = await open()
+  expect(cart.replace('a', plain('1', 2, 'hot'))).toBe(true)
+  await cart.settle()
+  server = { version: server.version + 1, lines: server.lines.filter((l) => l.id !== 'a') }
+  await cart.reload()
+  expect(cart.replace('a', plain('1', 3, 'hot'))).toBe(false)
+  expect(shownLines(cart)).toEqual(['2 2×1'])
+})
+
 test('a late answer does not replace a newer one', async () => {
   const cart = await open()
   const late = Promise.resolve(structuredClone(server))
