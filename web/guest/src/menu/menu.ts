@@ -26,7 +26,12 @@ const items = computed(() => new Map(menu.value?.categories.flatMap((c) => c.ite
 // The version of the shared cart; null: each phone has its own cart; undefined: not known yet.
 const cartVersion = shallowRef<number | null>()
 
+/** The pauses before the menu is loaded again, in ms, if an answer differs from the last event of the stream. */
+const pauses = [1_000, 3_000]
+
 let generation = 0
+let last: Availability | undefined // the last event of the stream while it is connected
+let again: ReturnType<typeof setTimeout> | undefined
 let streaming = false
 let menuless = false // the stream was refused because the branch has no menu
 let streamed = new Map<string, Left>() // last state sent by the stream; while it is connected, at least as new as any menu
@@ -34,16 +39,25 @@ let where = { branchId: '', tableId: '' }
 let stop: (() => void) | undefined
 
 /** Fetches the menu in the current language. A late response does not replace a newer one. */
-async function load(branchId = where.branchId, tableId = where.tableId): Promise<void> {
-  if (branchId !== where.branchId) menu.value = undefined
+function load(branchId = where.branchId, tableId = where.tableId): Promise<void> {
+  if (branchId !== where.branchId) menu.value = last = undefined
   where = { branchId, tableId }
+  return request(0)
+}
+
+/** @param repeats how often the menu was fetched again because an answer differed from the last event */
+async function request(repeats: number): Promise<void> {
+  const { branchId, tableId } = where
   const mine = ++generation
+  clearTimeout(again)
   loading.value = true
   void loadPopular(branchId)
   try {
     const got = await activeMenu(branchId, tableId)
     if (mine !== generation) return
     menu.value = streaming ? withLeft(got) : got
+    // The outdated answer of a lagging process would stay, because the event of the change has already been sent.
+    if (last && !agrees(last, got)) repeat(repeats)
     asOf.value = ''
     const [l, at] = [language.value, new Date(serverNow()).toISOString()]
     void nextTask().then(() => { storeMenu(branchId, l, got, at) }) // after the menu is drawn
@@ -60,6 +74,11 @@ async function load(branchId = where.branchId, tableId = where.tableId): Promise
   }
 }
 
+function repeat(repeats: number): void {
+  const pause = pauses[repeats]
+  if (pause !== undefined) again = setTimeout(() => void request(repeats + 1), pause)
+}
+
 /** Shows the stored menu until the server responds. */
 function restore(branchId: string): void {
   const kept = storedMenu(branchId)
@@ -74,6 +93,7 @@ function watch(): void {
   streamed.clear()
   cartVersion.value = undefined
   streaming = menuless = false
+  last = undefined
   ended.value = undefined
   stop = follow({
     url: `/cis/branch/${where.branchId}/availability/events`,
@@ -84,6 +104,7 @@ function watch(): void {
     onLive: (live) => {
       streaming = live
       offline.value = !live
+      if (!live) last = undefined
       if (live && fault.value) void load()
     },
     onRefused: (refused) => {
@@ -95,13 +116,17 @@ function watch(): void {
 
 function apply(a: Availability): void {
   cartVersion.value = a.cartVersion
+  last = a
   const news = new Map((a.items ?? []).map((i) => [i.itemId, i]))
   streamed = a.complete ? news : new Map([...streamed, ...news])
   if (!menu.value) return
-  const same = a.menuVersionId === menu.value.menuVersionId && a.isPaused === Boolean(menu.value.paused) &&
-    a.isClosed === Boolean(menu.value.closed)
-  if (same) menu.value = withLeft(menu.value)
+  if (agrees(a, menu.value)) menu.value = withLeft(menu.value)
   else void load()
+}
+
+/** Whether a menu has the version and the state that an event of the stream tells. */
+function agrees(a: Availability, m: Menu): boolean {
+  return a.menuVersionId === m.menuVersionId && a.isPaused === Boolean(m.paused) && a.isClosed === Boolean(m.closed)
 }
 
 function withLeft(m: Menu): Menu {
