@@ -117,3 +117,16 @@ test('without a branch, every page shows what to do', async ({ page, server }) =
   await page.getByRole('button', { name: 'New dish' }).click()
   await expect(page.getByRole('dialog')).toContainText('you don’t have a branch yet')
 })
+
+test('the question before an order is cancelled has no second button to cancel', async ({ page, server }) => {
+  const o = await order(server, 'B4', 'COUNTER')
+  await enter(page, server, 'owner', `orders/${o.id}`)
+  await page.getByRole('button', { name: 'Cancel order' }).click()
+  const dialog = page.getByRole('dialog', { name: `Cancel order ${o.number}?` })
+  await expect(dialog.getByRole('button')).toHaveText(['Keep order', 'Cancel order'])
+  await dialog.getByRole('button', { name: 'Keep order' }).click()
+  await expect(dialog).toHaveCount(0)
+  await page.getByRole('button', { name: 'Cancel order' }).click()
+  await dialog.getByRole('button', { name: 'Cancel order' }).click()
+  await expect(page.getByText('Order cancelled.')).toBeVisible()
+})

@@ -24,6 +24,7 @@ export interface Question {
   title: string
   text?: string
   action: string // the button's text
+  dismiss?: string // the text of the button that closes the question, if "Cancel" would be ambiguous
   danger?: boolean
   reason?: string // the label of the field for a reason, which is then required
 }
