@@ -130,3 +130,12 @@ test('the question before an order is cancelled has no second button to cancel',
   await dialog.getByRole('button', { name: 'Cancel order' }).click()
   await expect(page.getByText('Order cancelled.')).toBeVisible()
 })
+
+test('the dialog of a table names it, and an empty section has nothing to clear', async ({ page, server }) => {
+  await enter(page, server, 'owner', 'tables')
+  await page.getByRole('button', { name: 'More actions for table A1' }).click()
+  await page.getByText('Edit', { exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Edit table A1' })
+  await expect(dialog.getByRole('combobox', { name: 'Section (optional)' })).toBeVisible()
+  await expect(dialog.locator('.v-combobox .v-field--dirty')).toHaveCount(0)
+})
