@@ -53,3 +53,18 @@ test('fields side by side have the same height, and the buttons of a dialog stay
   await expect(dialog.getByText('This dish is on a menu.')).toBeVisible()
   expect(await top('Cancel')).toBe(await top('Save'))
 })
+
+test('on a phone, the fields of a row fit beside each other', async ({ page, server }) => {
+  await page.setViewportSize(sizes.phone)
+  await enter(page, server, 'owner', 'branches')
+  await page.getByRole('button', { name: 'Opening hours' }).first().click()
+  const hours = page.getByRole('dialog')
+  await hours.getByLabel('Open at all hours').uncheck()
+  const middle = (b: { y: number; height: number } | null) => Math.round((b?.y ?? 0) + (b?.height ?? 0) / 2)
+  const remove = await hours.getByRole('button', { name: 'Monday: remove these hours' }).boundingBox()
+  expect(middle(remove)).toBe(middle(await hours.getByLabel('Monday: until').boundingBox()))
+
+  await page.goto(`${server.url}/console/reports`)
+  const branch = page.locator('main .v-select__selection-text', { hasText: 'Comanda Hà Nội' })
+  expect(await branch.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0)
+})
