@@ -77,8 +77,17 @@ export type Values = Record<string, string | number | null | undefined>
 export function textOf(key: string, values: Values = {}): string {
   const form = typeof values.count === 'number' ? texts.value[formOf(key, values.count)] : undefined
   const text = form ?? texts.value[`${key}_other`] ?? texts.value[key] ?? key
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name] ?? '') : whole))
+  return text.replace(placeholder, (whole, before: string, name: string, after: string) => {
+    if (!(name in values)) return whole
+    const value = String(values[name] ?? '')
+    return (han.test(value.charAt(0)) ? before.trimEnd() : before) + value + (han.test(value.slice(-1)) ? '' : after)
+  })
 }
+
+// Chinese texts have a space between their characters and a placeholder, which Latin letters and digits need. A value in Chinese
+// characters stands without it.
+const placeholder = /(\p{Script=Han} |)\{(\w+)\}( (?=\p{Script=Han})|)/gu
+const han = /\p{Script=Han}/u
 
 /** Whether a key has a text. */
 export function hasText(key: string): boolean {

@@ -27,6 +27,21 @@ test('a text depends on its number, and its placeholders are replaced', async ()
   expect(language.value).toBe('zh-Hant')
 })
 
+test.each([
+  ['停售 {name} 嗎', '牛肉麵', '停售牛肉麵嗎'],
+  ['停售 {name} 嗎', 'Phở bò', '停售 Phở bò 嗎'],
+  ['在 {name} 的菜單上', 'Comanda 台北', '在 Comanda 台北的菜單上'],
+  ['{name} · 尚無訂單', '台北', '台北 · 尚無訂單'],
+  ['{name} 桌', 'A1', 'A1 桌'],
+  ['{name} is live', '牛肉麵', '牛肉麵 is live'],
+  ['到 {other} 為止', '牛肉麵', '到 {other} 為止'],
+])('“%s” with %s has spaces only beside other letters', async (text, name, want) => {
+  await setLanguage('zh-Hant')
+  const part = () => Promise.resolve({ default: { spaced: text } })
+  await addTexts({ en: part, vi: part, 'zh-Hant': part })
+  expect(textOf('spaced', { name })).toBe(want)
+})
+
 test('a language chosen during a fetch of other texts stays selected', async () => {
   await setLanguage('en')
   let arrive: (texts: { default: Record<string, string> }) => void = () => undefined
