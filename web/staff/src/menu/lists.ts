@@ -1,6 +1,7 @@
 import { computed } from 'vue'
 
 import { branchId, branches } from '../shell/branch'
+import { listed } from '../shell/i18n'
 import { everyPage, useAsk } from '../shell/query'
 import { api, can } from '../shell/session'
 import { localized } from './localized'
@@ -25,7 +26,7 @@ export function categoryTitles(categories: readonly Category[], all: readonly Pl
   return new Map(categories.map((c, n) => {
     const name = names[n] ?? ''
     const shared = names.indexOf(name) !== names.lastIndexOf(name)
-    return [c.id, [name, shared ? branchesOf(c, all).join(', ') : ''].filter(Boolean).join(' · ')]
+    return [c.id, [name, shared ? listed(branchesOf(c, all)) : ''].filter(Boolean).join(' · ')]
   }))
 }
 

@@ -38,6 +38,11 @@ export async function restoreLanguage(): Promise<void> {
   })
 }
 
+/** Joins names that stand in a row. Chinese has a comma of its own for them. */
+export function listed(names: readonly string[]): string {
+  return names.join(language.value === 'zh-Hant' ? '、' : ', ')
+}
+
 /** Returns the text `feature.name`. `count` selects the plural form. */
 export function t(key: string, values: Values = {}): string {
   return textOf(key, values)
