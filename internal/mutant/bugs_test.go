@@ -78,9 +78,9 @@ var mistakes = []mistake{
 	},
 	{
 		name: "ack before commit", file: "internal/event/rabbit/session.go",
-		old: "\toutcomes := l.handle(ctx, batch)\n\tl.open.Add",
+		old: "\toutcomes := l.handle(ctx, batch)\n\tfailed :=",
 		new: "\tif err := batch[len(batch)-1].Ack(true); err != nil || l.handle(ctx, batch) != nil {\n\t\treturn err\n\t}\n" +
-			"\tvar outcomes []inbox.Outcome\n\tl.open.Add",
+			"\tvar outcomes []inbox.Outcome\n\tfailed :=",
 		pkg: "internal/event/rabbit", run: "TestSubscription_acknowledges_after_the_work",
 	},
 	{
