@@ -393,7 +393,9 @@ func TestChangeMe_limits_refusals(t *testing.T) {
 	testenv.Must(h.ChangeMe(t.Context(), authz.Actor{UserID: other.ID}, account.ProfileChanges{Phone: &phone}))(t)
 	l := &refusingLimits{}
 	h.Limits = l
-	change := func(c account.ProfileChanges) error { return testenv.Err(h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, c)) }
+	change := func(c account.ProfileChanges) error {
+		return testenv.Err(h.ChangeMe(t.Context(), authz.Actor{UserID: u.ID}, c))
+	}
 	testenv.ErrorIs(t, account.ErrPhoneTaken, change(account.ProfileChanges{Phone: &phone}))
 	testenv.NoError(t, change(account.ProfileChanges{Phone: &free}))
 	testenv.Equal(t, []string{"profile_account " + strconv.FormatInt(u.ID, 10)}, l.taken)

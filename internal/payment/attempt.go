@@ -132,8 +132,8 @@ func (a *Attempt) GiveUp(now time.Time) bool {
 // stuckAfter is longer than a guest takes on LINE Pay's page and the capture after it.
 const stuckAfter = time.Hour
 
-// StuckSince returns the instant before which an attempt in CONFIRMING began if staff must decide it: the process ended during
-// the capture, and the gateway cannot be asked.
+// StuckSince returns the instant before which an attempt in CONFIRMING began if staff must decide it: the process ended
+// during the capture, and the gateway cannot be asked.
 func StuckSince(now time.Time) time.Time { return now.Add(-stuckAfter) }
 
 // setState sets the state and schedules the first check in it. It clears SettledAt if the attempt is open again, as

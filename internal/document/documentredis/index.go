@@ -133,8 +133,8 @@ func (o *indexOps) displaced(replies []redisdb.Reply) []document.Ref {
 // else meanwhile.
 const countShare = 100
 
-// listSizes caches the sizes of the embedded store's lists, so that not every batch has to query them. Between two queries it
-// adds the changes of this process.
+// listSizes caches the sizes of the embedded store's lists, so that not every batch has to query them. Between two queries
+// it adds the changes of this process.
 type listSizes struct {
 	// shared reports that other processes add documents too, so that every batch queries the sizes. A cached size lacks the
 	// documents of other processes. A counter raised to it stays too low, which the sampler takes for a lost key.
