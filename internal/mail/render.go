@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	text "text/template"
-	"unicode"
 	"unicode/utf8"
 
 	"comanda/internal/seq"
+	input "comanda/internal/text"
 )
 
 // Locales returns the locales of every template, the default first.
@@ -154,7 +154,8 @@ func oneLine(s string) string {
 		if b.Len() >= maxField {
 			break
 		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+		// Printable keeps the joiners of emoji and of Indic and Persian words.
+		if r == '\n' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError || input.Printable(string(r)) == "" {
 			r = ' '
 		}
 		b.WriteRune(r)

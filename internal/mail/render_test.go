@@ -42,6 +42,16 @@ func TestRender_unknown_locale(t *testing.T) {
 	}
 }
 
+// Joiners keep emoji and words together.
+func TestOneLine(t *testing.T) {
+	for given, want := range map[string]string{
+		"👨\u200d👩\u200d👧": "👨\u200d👩\u200d👧", "Donau\u00addampf": "Donau\u00addampf", "می\u200cروم": "می\u200cروم",
+		"a\r\nb\tc\u2028d\u202ee": "a b c d e",
+	} {
+		testenv.Equal(t, want, oneLine(given))
+	}
+}
+
 // A user's name cannot start a line or open a tag, and its length is bounded (E4).
 func TestRender_names(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

@@ -110,6 +110,10 @@ func (s *SMTP) Send(ctx context.Context, m mail.Message) error {
 	}
 	err = client.Send(msg)
 	_ = client.Close() // the server has replied already
+	// A server may end the connection as soon as it has accepted a message. It would be sent again and again otherwise.
+	if msg.IsDelivered() {
+		return nil
+	}
 	return sendError(err)
 }
 

@@ -78,6 +78,19 @@ func TestSMTP_subject(t *testing.T) {
 	}
 }
 
+// A server may close the connection, or refuse further commands, as soon as it has accepted a message.
+func TestSMTP_accepted(t *testing.T) {
+	for _, reply := range []string{"421 4.4.2 one message for each connection", "502 5.5.1 not here"} {
+		server := mailtest.New(t)
+		server.Reply("RSET", reply)
+		s := testenv.Must(mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(server.URL()), From: "no-reply@house.example"}))(t)
+		testenv.NoError(t, s.Send(t.Context(), message(t)))
+		if got, _ := server.Messages(); len(got) != 1 {
+			t.Errorf("before %s: %d messages", reply, len(got))
+		}
+	}
+}
+
 func TestSMTP_deadline(t *testing.T) {
 	server := mailtest.New(t)
 	s, err := mailout.NewSMTP(mailout.Config{URL: telemetry.Secret(server.URL()), From: "no-reply@house.example"})
