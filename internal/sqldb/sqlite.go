@@ -207,6 +207,8 @@ func (s *liteDB) begin(ctx context.Context, _ bool) (engineTx, error) {
 		return nil, err
 	}
 	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		// If ctx ended in the meantime, the transaction may have begun all the same. It would keep the lock for good.
+		_, _ = s.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		s.leave()
 		return nil, err
 	}
