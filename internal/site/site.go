@@ -390,8 +390,12 @@ func (s *PublicPages) sitemap(w http.ResponseWriter, r *http.Request) error {
 	}
 	paths := []string{"/"}
 	for _, b := range all {
-		if _, err := s.Menu(r.Context(), b.ID); err == nil {
+		_, err := s.Menu(r.Context(), b.ID)
+		switch {
+		case err == nil:
 			paths = append(paths, menuPath(b))
+		case fault.KindOf(err) != fault.NotFound:
+			return err // a search engine would take the page for removed
 		}
 	}
 	var m sitemap
