@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,9 @@ func (c *cli) auditPrices() *cobra.Command {
 			"with it, and compares them with what the guest paid. Orders without any are compared with the sum of their lines.\n" +
 			"Imported orders are counted and not checked: another system computed their totals.",
 		RunE: c.withDatabase(func(cmd *cobra.Command, _ app.Config, db *sqldb.DB) (result, error) {
+			if _, err := time.Parse(time.DateOnly, from); from != "" && err != nil {
+				return result{}, fmt.Errorf("--from %q is not a date such as 2026-01-31", from)
+			}
 			a, err := orderingsql.NewOrders(db).AuditPrices(cmd.Context(), from)
 			return result{a, func(w io.Writer) {
 				fmt.Fprintf(w, "%s, %d of them with taxes, service charges or discounts\n", count(a.Orders, "order", "orders"), a.Quoted)

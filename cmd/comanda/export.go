@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"comanda/internal/document"
+	"comanda/internal/money"
 	"comanda/internal/ordering"
 	"comanda/internal/system"
 )
@@ -154,7 +155,7 @@ func printHistory(w io.Writer, r ordering.HistoryResult, check bool) {
 		fmt.Fprintf(w, "business dates %s to %s\n", r.FirstDay, r.LastDay)
 	}
 	for _, c := range slices.Sorted(maps.Keys(r.Totals)) {
-		fmt.Fprintf(w, "paid: %d %s\n", r.Totals[c], c)
+		fmt.Fprintf(w, "paid: %s %s\n", money.Currency(c).Format(r.Totals[c]), c)
 	}
 }
 

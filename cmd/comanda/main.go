@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,9 +23,11 @@ import (
 )
 
 func main() {
-	// The first signal ends the context, so that commands stop in order.
+	// The first signal ends the context, so that commands stop in order. The second one ends the process: a command may wait
+	// for a password, and a server for its requests.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	err := newRoot().ExecuteContext(ctx)
 	if err == nil {
 		return
@@ -188,7 +191,11 @@ func (c *cli) print(out io.Writer, r result) error {
 			return fmt.Errorf("print: %w", err)
 		}
 	default:
-		r.text(out)
+		var text bytes.Buffer
+		r.text(&text)
+		if _, err := out.Write(text.Bytes()); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
 	}
 	if r.found {
 		return errFound

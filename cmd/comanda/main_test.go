@@ -41,6 +41,32 @@ func TestBench_wrong_duration(t *testing.T) {
 	}
 }
 
+// A date that is not one would leave orders out, and report the others as right.
+func TestAuditPrices_wrong_date(t *testing.T) {
+	run := commandsIn(t.TempDir())
+	testenv.NoError(t, run("migrate up"))
+	testenv.NoError(t, run("audit prices --from 2026-01-31"))
+	for _, from := range []string{"2026-1-1", "31.01.2026", "now"} {
+		if err := run("audit prices --from " + from); err == nil || !strings.Contains(err.Error(), "is not a date such as 2026-01-31") {
+			t.Errorf("--from %s: error %v", from, err)
+		}
+	}
+}
+
+// Text that cannot be written fails the command.
+func TestPrint_full_disk(t *testing.T) {
+	root := newRoot()
+	root.SetOut(fullDisk{})
+	root.SetArgs([]string{"migrate", "up", "--data-dir", t.TempDir()})
+	if err := root.Execute(); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("migrate up on a full disk: error %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
 // commandsIn returns a function that runs commands on a data folder.
 func commandsIn(dir string) func(command string) error {
 	return func(command string) error {

@@ -167,7 +167,7 @@ func (k *Core) createUser(ctx context.Context, n NewAccount) (account.User, erro
 		return account.User{}, err
 	}
 	for _, r := range roles {
-		if r.Name == strings.ToUpper(n.Role) {
+		if authz.SameRoleName(r.Name, n.Role) {
 			profile := account.Profile{Email: n.Email, Username: n.Username}
 			post := account.Assignment{RoleID: r.ID, Branches: n.Branches}
 			user := account.NewUser{Profile: profile, Password: n.Password, ReadPassword: n.ReadPassword}

@@ -341,8 +341,9 @@ func (c Config) validate() error {
 		return err
 	}
 	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fault.InField("public_url", "no_url", errors.New("must be a URL such as https://order.house.example"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fault.InField("public_url", "no_url", errors.New("must be a URL such as https://order.house.example, without a path"))
 	}
 	if n := len(c.TokenKey); n > 0 && n < accountjwt.MinKey {
 		return fmt.Errorf("COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)

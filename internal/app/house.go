@@ -152,7 +152,7 @@ func (c Config) settingsKey() (account.Key, error) {
 }
 
 // createKey writes a new key to the default file. It never replaces a key, because values encrypted with that key would
-// be lost.
+// be lost. An incomplete one is removed, as on a full disk: it would count as a key.
 func (c Config) createKey() error {
 	if c.SettingsKey != "" || c.SettingsKeyFile != "" {
 		return nil
@@ -167,7 +167,10 @@ func (c Config) createKey() error {
 	key := make([]byte, account.KeyBytes)
 	_, _ = rand.Read(key) // never fails since Go 1.24
 	_, err = fmt.Fprintln(f, hex.EncodeToString(key))
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return settings.ErrKey.Because(errors.Join(err, os.Remove(c.keyFile())))
+	}
+	return nil
 }
 
 func (c Config) encryptSetting(name, value string) (string, error) {

@@ -125,6 +125,8 @@ func TestSettings_refused_fields(t *testing.T) {
 		{map[string]string{"expiry_grace": "2h"}, "expiry_grace", "grace_range"},
 		{map[string]string{"ticket_late": "1m"}, "ticket_late", "ticket_order"},
 		{map[string]string{"public_url": "quán hoa"}, "public_url", "no_url"},
+		{map[string]string{"public_url": "https://hoa.example/order"}, "public_url", "no_url"},
+		{map[string]string{"public_url": "https://hoa.example//"}, "public_url", "no_url"},
 		{map[string]string{"public_url": "https://hoa.example"}, "public_url", "trial_only"},
 		{map[string]string{"mail_from": "Hoa"}, "mail_from", "no_sender"},
 		{map[string]string{"smtp_url": "http://mail.example", "mail_from": "a@b.example"}, "smtp_url", "no_mail_server"},

@@ -61,7 +61,11 @@ func (k *Core) newServer(version string, log *slog.Logger, reg *prometheus.Regis
 	s.Check("redis_memory", false, k.checkRedisMemory)
 	s.Check("settings", false, k.checkSettings)
 	k.onSettings(func(h *houseSettings) error {
-		return errors.Join(s.SetPublicURL(h.config.PublicURL), h.config.writeURL())
+		// Only commands read the file, so that a folder that is not writable does not keep settings from being applied.
+		if err := h.config.writeURL(); err != nil {
+			k.Log.Warn("could not write the public URL for commands", "err", err)
+		}
+		return s.SetPublicURL(h.config.PublicURL)
 	})
 	setHouse := func(h *houseSettings) error {
 		style := template.CSS(h.brand.Style()) //nolint:gosec // made of validated colours

@@ -56,6 +56,11 @@ func (p *restaurantSetup) planBranches(ctx context.Context) error {
 			what := string(wanted.Country) + ", " + string(wanted.Currency)
 			p.add(SetupStep{"branch", b.Name, stepCreate, what, func(ctx context.Context) error {
 				made, err := p.Branches.Create(ctx, authz.System(), r)
+				// The key of an earlier run returns the branch that it has created, whose menu must not be replaced by this one.
+				if err == nil && (made.Name != r.Name || !made.RetiredAt.IsZero()) {
+					return fmt.Errorf("the branch %q was created by an earlier run, and is now %q or archived; choose another name",
+						r.Name, made.Name)
+				}
 				p.ids[b.Name] = made.ID
 				return err
 			}})
@@ -131,16 +136,18 @@ func (p *restaurantSetup) planTables(ctx context.Context, i int, stored *catalog
 		return cmp.Or(cmp.Compare(a.Seats, b.Seats), cmp.Compare(a.Section, b.Section))
 	})
 	for _, t := range kinds {
-		what := fmt.Sprintf("%d tables for %d", len(alike[t]), t.Seats)
-		if t.Section != "" {
-			what += ", " + t.Section
+		for some := range slices.Chunk(alike[t], visit.MaxTablesAtOnce) {
+			what := fmt.Sprintf("%d tables for %d", len(some), t.Seats)
+			if t.Section != "" {
+				what += ", " + t.Section
+			}
+			p.add(SetupStep{"tables", name, stepCreate, what, func(ctx context.Context) error {
+				of := t
+				of.BranchID = p.ids[name] // known once the branch is created
+				_, err := p.Floor.AddTables(ctx, authz.System(), some, of)
+				return err
+			}})
 		}
-		p.add(SetupStep{"tables", name, stepCreate, what, func(ctx context.Context) error {
-			of := t
-			of.BranchID = p.ids[name] // known once the branch is created
-			_, err := p.Floor.AddTables(ctx, authz.System(), alike[t], of)
-			return err
-		}})
 	}
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"comanda/internal/sqldb"
 	"comanda/internal/testenv"
 )
 
@@ -137,5 +139,29 @@ people:
 				t.Errorf("run %d: %s %s %s, want %s", run, s.Action, s.Kind, s.Name, want)
 			}
 		}
+	}
+}
+
+// A file whose branch was renamed after an earlier run is refused: its menu would replace that of the renamed branch. Tables that
+// exceed one request are created by several.
+func TestSetUpRestaurant_renamed_branch(t *testing.T) {
+	config := testenv.Must(LoadConfig(map[string]string{"COMANDA_DATA_DIR": filepath.Join(t.TempDir(), "data")}, nil, "", nil))(t)
+	setup := RestaurantSetup{Dir: t.TempDir(), File: []byte(`owner: {email: a@b.example}
+branches:
+  - name: A
+    country: DE
+    locales: [de]
+    timezone: Europe/Berlin
+    tables: [{labels: A1-A150}, {labels: B1-B100}]
+`), Password: func() (string, error) { return "a long enough password", nil }}
+	r, err := SetUpRestaurant(t.Context(), config, setup)
+	if err != nil || len(r.Problems) > 0 || len(r.Steps) != 4 {
+		t.Fatalf("the first run: %+v, %v", r, err)
+	}
+	db := testenv.Must(sqldb.Open(t.Context(), sqldb.Config{URL: config.DatabaseURL}))(t)
+	testenv.Must(db.Exec(t.Context(), sqldb.Load(fstest.MapFS{"it.sql": {Data: []byte(`UPDATE branch SET name = 'B'`)}}).Must("it")))(t)
+	db.Close()
+	if _, err := SetUpRestaurant(t.Context(), config, setup); err == nil || !strings.Contains(err.Error(), `is now "B" or archived`) {
+		t.Errorf("after the branch was renamed: %v", err)
 	}
 }
