@@ -343,7 +343,7 @@ func (c Config) validate() error {
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" ||
 		u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return fault.InField("public_url", "no_url", errors.New("must be a URL such as https://order.house.example, without a path"))
+		return fault.InField("public_url", "no_url", errors.New("must be a URL such as https://order.house.example, no path"))
 	}
 	if n := len(c.TokenKey); n > 0 && n < accountjwt.MinKey {
 		return fmt.Errorf("COMANDA_TOKEN_KEY has %d bytes, at least %d are needed", n, accountjwt.MinKey)
