@@ -26,6 +26,10 @@ test('pages follow each other, and an order that has moved to the next page is l
   expect(orders.mock.calls).toEqual([[1, 10], [2, 10]])
   expect(list.list.value?.map((o) => Number(o.id))).toEqual(Array.from({ length: 19 }, (_, i) => i + 1))
   expect([list.total.value, list.busy.value]).toEqual([25, false])
+  orders.mockResolvedValueOnce(page(20, 25))
+  await list.more()
+  expect(orders.mock.calls.at(-1), 'the list of 19 orders has two pages').toEqual([3, 10])
+  expect(list.list.value).toHaveLength(25)
 })
 
 test('a page that was requested in another language is not added, whichever answer comes first', async () => {

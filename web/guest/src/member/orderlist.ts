@@ -14,6 +14,7 @@ export function useOrderList() {
   const fault = shallowRef<Fault>()
   const busy = ref(false)
   let generation = 0
+  let pages = 0 // those of the list; an order placed meanwhile leaves one order twice, so that its length is no measure
 
   /** Fetches the next page. Newer orders may have shifted it, so orders that are already shown are skipped. */
   async function more(): Promise<void> {
@@ -21,8 +22,9 @@ export function useOrderList() {
     const had = list.value ?? []
     busy.value = true
     try {
-      const got = await orders(Math.floor(had.length / size) + 1, size)
+      const got = await orders(pages + 1, size)
       if (mine !== generation) return
+      pages++
       const known = new Set(had.map((o) => o.id))
       list.value = [...had, ...got.items.filter((o) => !known.has(o.id))]
       total.value = got.total
@@ -38,6 +40,7 @@ export function useOrderList() {
   /** Loads the list again from its first page. */
   function restart(): Promise<void> {
     list.value = undefined
+    pages = 0
     return more()
   }
 

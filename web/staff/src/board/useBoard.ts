@@ -2,6 +2,7 @@ import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { isFault, type Fault } from '@shared/api/fault'
 import { follow, type StreamEvent } from '@shared/stream'
+import { noteServerTime } from '@shared/time'
 import { complain } from '../shell/notices'
 import { api, ask, bearer, bearerNow, renew } from '../shell/session'
 import { moved, ticked, type Board, type StepName, type Ticket } from './boardLayout'
@@ -43,7 +44,9 @@ export function useBoard(branch: Ref<string>) {
   }
 
   function show(e: StreamEvent): void {
-    if (e.name === 'board') board.value = JSON.parse(e.data) as Board
+    if (e.name !== 'board') return
+    board.value = JSON.parse(e.data) as Board
+    noteServerTime(board.value.now) // the device's clock may have been set since the stream was opened
   }
 
   /** Reopens the stream if its token expired while the connection was lost. Other errors are shown. */

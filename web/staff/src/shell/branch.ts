@@ -87,6 +87,7 @@ export function useBranches() {
     queryKey: branchesKey,
     enabled: computed(() => can('GET /api/branches')),
     staleTime: 60_000,
+    refetchInterval: 60_000, // the business date changes on a page that stays open overnight
     queryFn: async () => {
       known.value = (await ask(() => api.GET('/api/branches'))).items ?? []
       loaded.value = true
