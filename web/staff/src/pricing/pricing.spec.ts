@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import {
-  commonClass, formOf, percentOn, quoteInput, ruleOf, stopped, typedPercent, untaxed, withRule, type DiscountKind, type Form, type TaxClass, type Voucher,
+  amountOf, commonClass, formOf, percentOn, quoteInput, ruleOf, stopped, typedPercent, unreadable, untaxed, withRule, type DiscountKind, type Form, type TaxClass, type Voucher,
 } from './pricing'
 
 const form: Form = formOf({
@@ -63,4 +63,14 @@ test('a voucher stops working if its discount is gone or has no fixed value any 
   expect(after([kind('D1'), kind('D2', { percent: '20' })]), 'another value').toEqual([])
   expect(after([kind('D1')]), 'removed').toEqual(['2', 'today', 'held'])
   expect(after([kind('D1'), { code: 'D2', names: {}, type: 'PERCENT' }]), 'typed in each time').toEqual(['2', 'today', 'held'])
+})
+
+test('a row whose typed amount is none is named', () => {
+  const names = { en: 'Box' }
+  const rows = (typed: number | string) => ({
+    serviceCharges: [{ names, percent: '10', kinds: [] }, { names, amount: amountOf(typed), kinds: [] }],
+    discounts: [{ code: 'D1', names, type: 'AMOUNT', amount: amountOf(typed) }, { code: 'D2', names, type: 'AMOUNT' }] as DiscountKind[],
+  })
+  expect(unreadable(rows('100.000'))).toEqual(['serviceCharges[1]', 'discounts[0]'])
+  expect(unreadable(rows(0))).toEqual([])
 })

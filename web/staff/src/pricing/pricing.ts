@@ -31,6 +31,15 @@ export function formOf(p: Pricing): Form {
   return JSON.parse(JSON.stringify(p)) as Form // a plain copy, also of a reactive object
 }
 
+/** An amount of the form; NaN if the typed text is none. */
+export const amountOf = (typed: number | string): number => (typeof typed === 'number' ? typed : Number.NaN)
+
+/** The rows of the form whose typed amount is none, as fields of the request. */
+export function unreadable(form: Pick<Form, 'serviceCharges' | 'discounts'>): string[] {
+  const lists = ['serviceCharges', 'discounts'] as const
+  return lists.flatMap((list) => form[list].flatMap((row, at) => (Number.isNaN(row.amount) ? [`${list}[${at}]`] : [])))
+}
+
 /** A copy without some of its properties. */
 export function without<T extends object, K extends keyof T>(of: T, ...keys: K[]): Omit<T, K> {
   return Object.fromEntries(Object.entries(of).filter(([k]) => !keys.includes(k as K))) as Omit<T, K>
