@@ -24,6 +24,7 @@ export const useBasket = defineStore('basket', () => {
   const basket = shallowRef<Basket>()
   const fault = shallowRef<Fault>()
   const refusal = shallowRef<Fault>() // of the last change of a line
+  const vanished = ref<string[]>([]) // names of dishes of an earlier order that could not be added again
   const kind = ref<Kind>() // that the member has chosen; menus may differ by kind
   const loadedFor = ref<Kind>()
   const other = ref<Kind>() // another kind for which the whole cart can be ordered, if it cannot be for the chosen one
@@ -194,6 +195,7 @@ export const useBasket = defineStore('basket', () => {
       if (id !== before) {
         basket.value = undefined
         other.value = undefined
+        vanished.value = []
       }
       if (id) void load()
     },
@@ -201,7 +203,7 @@ export const useBasket = defineStore('basket', () => {
   )
 
   return {
-    basket, fault, refusal, busy, items, lines, count, total, currency, obstacle, repriced, branchId, other, current, choose, load, add, set,
+    basket, fault, refusal, vanished, busy, items, lines, count, total, currency, obstacle, repriced, branchId, other, current, choose, load, add, set,
     put, replace, empty,
   }
 })
