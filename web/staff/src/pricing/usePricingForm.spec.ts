@@ -12,6 +12,7 @@ vi.mock('vue-router', () => ({ onBeforeRouteLeave: () => undefined }))
 
 const pricing = (percent: string) => ({ rates: [{ code: 'VAT', percent }], rules: [], serviceCharges: [], discounts: [] }) as unknown as Pricing
 const now = shallowRef<Pricing | undefined>()
+const sent = (page: ReturnType<typeof usePricingForm>) => JSON.stringify(page.form.value)
 const settle = async () => { for (let n = 0; n < 5; n++) await nextTick() }
 
 beforeEach(() => {
@@ -47,14 +48,14 @@ test('edits of one branch never become those of another', async () => {
   now.value = undefined // still loading
   await settle()
   expect(page.form.value).toBeUndefined()
-  page.saved('A', pricing('8')) // a late answer
+  page.saved('A', pricing('8'), sent(page)) // a late answer
   expect(page.form.value).toBeUndefined()
   now.value = pricing('10')
   await settle()
   expect([page.owner.value, percent(), page.changed.value]).toEqual(['B', '10', false])
-  page.saved('A', pricing('8'))
+  page.saved('A', pricing('8'), sent(page))
   expect([page.owner.value, percent()]).toEqual(['B', '10'])
-  page.saved('B', pricing('12'))
+  page.saved('B', pricing('12'), sent(page))
   expect([page.owner.value, percent()]).toEqual(['B', '12'])
   close()
 })
@@ -76,8 +77,23 @@ test('the window asks before it closes with unsaved edits', async () => {
   const { page, close } = edited()
   const closes = () => dispatchEvent(new Event('beforeunload', { cancelable: true }))
   expect(closes()).toBe(false)
-  page.saved('A', pricing('8'))
+  page.saved('A', pricing('8'), sent(page))
   await settle()
   expect(closes()).toBe(true)
+  close()
+})
+
+test('an edit made while the form is saved stays, and is not saved yet', async () => {
+  const { page, percent, close } = edited()
+  const before = sent(page)
+  const rate = page.form.value?.rates[0]
+  if (rate) rate.percent = '9'
+  page.saved('A', pricing('8'), before)
+  expect([percent(), page.changed.value]).toEqual(['9', true])
+  now.value = pricing('8') // read again
+  await settle()
+  expect(percent()).toBe('9')
+  if (page.form.value?.rates[0]) page.form.value.rates[0].percent = '8'
+  expect(page.changed.value).toBe(false)
   close()
 })

@@ -39,9 +39,14 @@ export function usePricingForm(now: Ref<Pricing | undefined>, editable: () => bo
 
   return {
     form, stored, owner, changed,
-    /** Fills the form with the stored pricing of a branch, unless the form now belongs to another one. */
-    saved(id: string, p: Pricing) {
-      if (form.value && id === owner.value && id === branchId.value) fill(p)
+    /**
+     * Takes over the stored pricing of a branch, unless the form now belongs to another one. `sent` is the form as it was sent,
+     * as JSON: edits made since then stay.
+     */
+    saved(id: string, p: Pricing, sent: string) {
+      if (!form.value || id !== owner.value || id !== branchId.value) return
+      if (JSON.stringify(form.value) === sent) fill(p)
+      else stored.value = JSON.stringify(formOf(p))
     },
   }
 }
