@@ -9,10 +9,10 @@ export function focusContent(): void {
  * Moves the focus to an element of a part of the page after it was rendered: to a field that a button has added, or to what
  * stays when the focused element is removed. The last match gets the focus.
  */
-export async function focusIn(part: () => HTMLElement | null | undefined, selector: string): Promise<void> {
+export async function focusIn(part: () => HTMLElement | null | undefined, selector: string, options?: FocusOptions): Promise<void> {
   await nextTick()
   const found = part()?.querySelectorAll<HTMLElement>(selector)
-  found?.[found.length - 1]?.focus()
+  found?.[found.length - 1]?.focus(options)
 }
 
 /**
