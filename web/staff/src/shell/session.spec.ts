@@ -201,3 +201,25 @@ test('a changed username is known at once after a change of one’s own account,
   expect(session.person.value?.account.username).toBe('cashier-2')
   expect(session.can('GET /api/tables')).toBe(true)
 })
+
+test('without storage a session is renewed, and lasts until the next reload', async () => {
+  const blocked = () => { throw new DOMException('blocked', 'SecurityError') }
+  vi.stubGlobal('localStorage', { getItem: blocked, setItem: blocked, removeItem: blocked })
+  await session.login('cashier', 'right')
+  for (const n of [1, 2]) {
+    backend.access = `another${String(n)}` // the page's token is refused from now on
+    await expect(tables()).resolves.toEqual({ items: [], total: 0 })
+  }
+  await session.logout()
+  expect(session.keepsSession()).toBe(false)
+})
+
+test('a user whose stored session was removed is asked to log in again', async () => {
+  await session.login('cashier', 'right')
+  localStorage.clear()
+  backend.access = 'another'
+  const asked = tables()
+  await vi.waitFor(() => expect(interruption.interrupted.value).toBe(true))
+  await session.login('cashier', 'right')
+  await expect(asked).resolves.toEqual({ items: [], total: 0 })
+})

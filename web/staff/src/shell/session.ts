@@ -223,7 +223,10 @@ function refreshed(refreshToken: string): Promise<Grant> {
 
 async function spend(): Promise<Account> {
   const refreshToken = recall(refreshKey)
-  if (!refreshToken) throw new Fault('unauthenticated', 401)
+  if (!refreshToken) {
+    if (someone.value) end() // the stored session was removed, such as with the site's data
+    throw new Fault('unauthenticated', 401)
+  }
   try {
     const account = take(await refreshed(refreshToken))
     await keepAside()

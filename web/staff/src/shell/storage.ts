@@ -1,7 +1,10 @@
 // The console's local storage. Without storage, values last until the next reload.
 const prefix = 'comanda.staff.'
+const unkept = new Map<string, string>() // values that could not be stored
 
 export function recall(key: string): string | null {
+  const value = unkept.get(key)
+  if (value !== undefined) return value
   try {
     return localStorage.getItem(prefix + key)
   } catch {
@@ -11,11 +14,12 @@ export function recall(key: string): string | null {
 
 /** Stores a value; null removes it. */
 export function remember(key: string, value: string | null): void {
+  unkept.delete(key)
   try {
     if (value === null) localStorage.removeItem(prefix + key)
     else localStorage.setItem(prefix + key, value)
   } catch {
-    // Without storage, the value lasts until the next reload.
+    if (value !== null) unkept.set(key, value)
   }
 }
 
