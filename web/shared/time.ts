@@ -3,7 +3,7 @@ import { onScopeDispose, ref, type Ref } from 'vue'
 /** Milliseconds by which the server's clock is ahead of this device's. */
 let ahead: number | undefined
 
-/** Updates the clock difference from a Date header, which has whole seconds. */
+/** Updates the clock difference from a Date header, which has whole seconds, or from the time in an event. */
 export function noteServerTime(date: string | null, now = Date.now()): void {
   const at = date ? Date.parse(date) : NaN
   if (Number.isNaN(at)) return

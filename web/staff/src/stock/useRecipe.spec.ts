@@ -17,17 +17,19 @@ vi.mock('../shell/branch', async () => {
 
 const owner = (itemId: string) => ({ itemId, names: { en: 'Soup' } }) as unknown as RecipeOwner
 const recipe = (quantity: number) => ({ lines: [{ itemId: 'NOODLES', quantity }] })
+const finish = vi.fn()
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
 beforeEach(() => {
   queries.clear()
   get.mockReset()
+  finish.mockReset()
   put.mockReset().mockResolvedValue({})
 })
 
 function open(item: RecipeOwner) {
   const shown = ref<RecipeOwner>(item)
   let found!: ReturnType<typeof useRecipe>
-  const app = createApp({ setup: () => { found = useRecipe(() => shown.value) }, render: () => null })
+  const app = createApp({ setup: () => { found = useRecipe(() => shown.value, finish) }, render: () => null })
   app.use(VueQueryPlugin, { queryClient: queries }).mount(document.createElement('div'))
   return { found, shown, close: () => { app.unmount() } }
 }
@@ -39,7 +41,7 @@ test('a recipe cannot be saved before it has been read', async () => {
   expect([found.good.value, found.lines.value]).toEqual([false, []])
   arrive()
   await vi.waitFor(() => { expect(found.good.value).toBe(true) })
-  found.send(() => undefined)
+  found.save.mutate(undefined)
   await vi.waitFor(() => { expect(put).toHaveBeenCalled() })
   expect(put.mock.calls[0]?.[1]).toMatchObject({ body: recipe(2) })
   close()
@@ -69,5 +71,21 @@ test('another dish shows its own recipe, whatever was typed', async () => {
   expect(found.good.value).toBe(false)
   arrive()
   await vi.waitFor(() => { expect(found.lines.value[0]?.typed).toBe('5') })
+  close()
+})
+
+test('a save belongs to the dish for which it was pressed', async () => {
+  get.mockResolvedValue(recipe(2))
+  let arrive = (): void => undefined
+  put.mockReturnValueOnce(new Promise((resolve) => { arrive = () => { resolve({}) } }))
+  const { found, shown, close } = open(owner('11'))
+  await vi.waitFor(() => { expect(found.good.value).toBe(true) })
+  found.save.mutate(undefined)
+  shown.value = owner('12')
+  await vi.waitFor(() => { expect(put).toHaveBeenCalled() })
+  expect(put.mock.calls[0]?.[1]).toMatchObject({ params: { path: { id: 11 } } })
+  arrive()
+  await vi.waitFor(() => { expect(get.mock.calls.length).toBeGreaterThan(2) }) // the recipes are read again
+  expect(finish).not.toHaveBeenCalled()
   close()
 })

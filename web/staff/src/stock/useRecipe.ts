@@ -2,10 +2,11 @@ import { computed, ref, watch } from 'vue'
 
 import { whole } from '../menu/figures'
 import { branchId } from '../shell/branch'
+import { useFormDo } from '../shell/formDo'
 import { t } from '../shell/i18n'
-import { useAsk, useDo } from '../shell/query'
+import { useAsk } from '../shell/query'
 import { api } from '../shell/session'
-import type { RecipeLine, RecipeOwner } from './level'
+import type { RecipeOwner } from './level'
 
 /** The API's limits of lines in a recipe, and of units in a line. */
 export const maxLines = 10
@@ -14,8 +15,8 @@ const maxUnits = 1_000_000
 /** The units of a line as typed; undefined for anything but a positive number. */
 export const units = (typed: string) => whole(typed, maxUnits) || undefined
 
-/** Reads, edits and saves the recipe of a dish or an option. */
-export function useRecipe(item: () => RecipeOwner | undefined) {
+/** Reads, edits and saves the recipe of a dish or an option. After a save, `finish` closes the dialog. */
+export function useRecipe(item: () => RecipeOwner | undefined, finish: () => void) {
   const option = computed(() => {
     const owner = item()
     return owner && 'optionId' in owner ? owner : undefined
@@ -43,11 +44,16 @@ export function useRecipe(item: () => RecipeOwner | undefined) {
     filled = asked.data.value ? JSON.stringify(lines.value) : ''
   }, { immediate: true })
 
-  const save = useDo(
-    (body: { lines: RecipeLine[] }) => (option.value
-      ? api.PUT('/api/branches/{id}/options/{optionId}/recipe', { params: { path: place.value }, body })
-      : api.PUT('/api/menu-items/{id}/recipe', { params: { path: dish.value }, body })),
-    { touches: ['recipe', 'availability'], done: () => t('stock.recipe_saved') },
+  const save = useFormDo(
+    item,
+    () => {
+      const body = { lines: lines.value.map((l) => ({ itemId: l.itemId, quantity: units(l.typed) ?? 1 })) }
+      const [ofOption, ofDish] = [place.value, dish.value]
+      return option.value
+        ? () => api.PUT('/api/branches/{id}/options/{optionId}/recipe', { params: { path: ofOption }, body })
+        : () => api.PUT('/api/menu-items/{id}/recipe', { params: { path: ofDish }, body })
+    },
+    { touches: ['recipe', 'availability'], done: () => t('stock.recipe_saved'), finish },
   )
   return {
     option,
@@ -56,10 +62,5 @@ export function useRecipe(item: () => RecipeOwner | undefined) {
     /** Whether the lines can be saved. A recipe that has not been read would be saved without lines, which removes it. */
     good: computed(() => asked.data.value !== undefined && lines.value.every((l) => units(l.typed) !== undefined)),
     save,
-    /** Saves the lines, and then calls done. */
-    send(done: () => void) {
-      const body = { lines: lines.value.map((l) => ({ itemId: l.itemId, quantity: units(l.typed) ?? 1 })) }
-      save.mutate(body, { onSuccess: done })
-    },
   }
 }
